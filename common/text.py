@@ -106,7 +106,8 @@ def nfkc(text: str) -> str:
 
 
 def _with_few_marks(run: re.Match[str]) -> str:
-    kept, marks = [], 0
+    kept: list[str] = []
+    marks = 0
     for char in run[0]:
         marks = marks + 1 if unicodedata.category(char).startswith("M") else 0
         if marks <= _MAX_MARKS:
@@ -173,7 +174,8 @@ def contained(text: str) -> str:
 def _without_marker(line: str) -> str:
     # Invisible characters do not hide a marker from a model, so they are skipped when it is looked for.
     end = _marker_end(_IGNORED_IN_MARKERS_RE.sub("", line))
-    escaped, seen = [], 0
+    escaped: list[str] = []
+    seen = 0
     for position, char in enumerate(line):
         if seen == end:
             return "".join(escaped) + line[position:]
@@ -280,9 +282,10 @@ def _headings(lines: list[str]) -> Iterator[_Heading]:
             yield _setext(lines, paragraph, number, 1 if underline["one"] else 2)
         elif not (mask[number] or not line.strip() or number <= front_end or _RULE_RE.fullmatch(line)):
             in_container = in_container or _CONTAINER_RE.match(line) is not None
-            starts = paragraph is None and not in_container and not line.startswith(("    ", "\t"))
-            paragraph = number if starts else paragraph
-            paragraph = None if in_container else paragraph
+            if in_container:
+                paragraph = None
+            elif paragraph is None and not line.startswith(("    ", "\t")):
+                paragraph = number
             continue
         paragraph, in_container = None, False
 
