@@ -71,10 +71,12 @@ _MAX_LEVEL = 6
 # As in `contained`, `##x` without a space counts as a heading and `#x` does not.
 _ATX_RE = re.compile(r"(?P<indent> {0,3})(?P<marks>#{1,6})(?P<rest>(?:\s.*|(?<=##)[^#].*)?)")
 _UNDERLINE_RE = re.compile(r" {0,3}(?:(?P<one>=+)|-+)[ \t]*")
-_RULE_RE = re.compile(r" {0,3}(?:(?:\*[ \t]*){3,}|(?:-[ \t]*){3,}|(?:_[ \t]*){3,})")
+# A thematic break or a comment: a line of its own, whatever stands around it.
+_BREAK_RE = re.compile(r" {0,3}(?:(?:\*[ \t]*){3,}|(?:-[ \t]*){3,}|(?:_[ \t]*){3,}|<!--.*-->.*)")
 _FENCE_RE = re.compile(r"(?P<indent> {0,3})(?P<marks>`{3,}+(?!.*`)|~{3,}+)")
 # What follows one of these up to the next blank line is no paragraph of the document itself.
-_CONTAINER_RE = re.compile(r" {0,3}(?:>|<|[-+*](?:[ \t]|$)|[0-9]{1,9}[.)](?:[ \t]|$))")
+_CONTAINER_RE = re.compile(r" {0,3}(?:>|[-+*](?:[ \t]|$)|[0-9]{1,9}[.)](?:[ \t]|$))")
+_FRONT_MATTER_RE = re.compile(r"[\w.-]+:(?:\s|$)|\s*- ")
 
 
 def normalise_newlines(text: str) -> str:
@@ -280,7 +282,7 @@ def _headings(lines: list[str]) -> Iterator[_Heading]:
             yield _Heading(number, number + 1, len(atx["marks"]), atx["indent"], atx["rest"])
         elif underline and paragraph is not None and not mask[number]:
             yield _setext(lines, paragraph, number, 1 if underline["one"] else 2)
-        elif not (mask[number] or not line.strip() or number <= front_end or _RULE_RE.fullmatch(line)):
+        elif not (mask[number] or not line.strip() or number <= front_end or _BREAK_RE.fullmatch(line)):
             in_container = in_container or _CONTAINER_RE.match(line) is not None
             if in_container:
                 paragraph = None
@@ -297,7 +299,11 @@ def _setext(lines: list[str], start: int, underline: int, level: int) -> _Headin
 
 
 def _front_matter_end(lines: list[str]) -> int:
-    """The last line of YAML front matter (its closing `---` would underline a heading), or -1."""
-    if not lines or lines[0] != "---":
+    """The last line of YAML front matter (its closing `---` would underline a heading), or -1.
+
+    Only plain keys and list items are taken for it: anything else could be a title in disguise.
+    """
+    if not lines or lines[0] != "---" or "---" not in lines[1:]:
         return -1
-    return lines.index("---", 1) if "---" in lines[1:] else -1
+    end = lines.index("---", 1)
+    return end if all(_FRONT_MATTER_RE.match(line) for line in lines[1:end]) else -1
