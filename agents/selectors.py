@@ -1,0 +1,111 @@
+"""Read agents, their versions and documents, as a company may see them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import OuterRef, Prefetch, QuerySet, Subquery
+from django.utils.translation import gettext_lazy as _
+
+from agents.models import Agent, AgentVersion, Document, DocumentVersion
+from agents.rules.snapshots import Snapshot
+from common.companies.models import Company
+from common.errors import ApplicationError
+from common.text import name_key
+from experiences.models import Experience
+from experiences.selectors import snapshot_rows
+
+#: Settings that a version keeps and a restore brings back.
+RESTORED_SETTINGS = (
+    "name",
+    "description",
+    "language",
+    "enabled",
+    "inject_session_recaps",
+    "introspection_enabled",
+    "tags",
+    "skill_names",
+)
+
+
+def agents_readable_from(company: Company, agent_id: int | None = None) -> QuerySet[Agent]:
+    """Live agents that `company` may see (own and shared), or just the one a key is bound to."""
+    queryset = Agent.objects.live().readable_from(company).select_related("company", "owner")
+    return queryset.filter(pk=agent_id) if agent_id is not None else queryset
+
+
+def with_rows(queryset: QuerySet[Agent]) -> QuerySet[Agent]:
+    """Agents with their experience rows loaded in one more query."""
+    return queryset.prefetch_related(Prefetch("experiences", Experience.objects.order_by("order", "id")))
+
+
+def get_agent(company: Company, pk: int, bound_to: int | None = None) -> Agent:
+    """The live agent `pk` as `company` sees it; AGENT_NOT_FOUND for unknown, deleted and foreign ones alike."""
+    agent = agents_readable_from(company, bound_to).filter(pk=pk).first()
+    if agent is None:
+        raise agent_not_found()
+    return agent
+
+
+def get_agent_for_write(company: Company, pk: int, bound_to: int | None = None) -> Agent:
+    """The agent, if `company` may change its body; COMPANY_FORBIDDEN for a shared one of `_global`."""
+    agent = get_agent(company, pk, bound_to)
+    if agent.company_id != company.pk:
+        raise ApplicationError(
+            "COMPANY_FORBIDDEN",
+            _("This agent is shared by _global and can be changed only there; copy it to change the copy."),
+        )
+    return agent
+
+
+def agent_not_found() -> ApplicationError:
+    """The one answer for an agent that is not there for the caller."""
+    return ApplicationError("AGENT_NOT_FOUND", _("No such agent."))
+
+
+def find_by_name(company: Company, name: str) -> Agent | None:
+    """The live agent of this company whose name has the same key."""
+    return Agent.objects.live().owned_by(company).filter(name_key=name_key(name)).first()
+
+
+def snapshot(agent: Agent) -> Snapshot:
+    """What a version keeps of the agent now."""
+    documents = {
+        document.path: {"version": document.current_version, "sha256": document.sha256}
+        for document in body_documents(agent)
+    }
+    settings: dict[str, Any] = {name: getattr(agent, name) for name in RESTORED_SETTINGS}
+    settings["is_default"] = agent.is_default
+    settings["owner"] = agent.owner.get_username() if agent.owner else None
+    return {
+        "role": agent.system_prompt,
+        "settings": settings,
+        "rows": snapshot_rows(agent.pk),
+        "documents": documents,
+    }
+
+
+def body_documents(agent: Agent) -> QuerySet[Document]:
+    """The documents of the shared body with `sha256` of the current text, by path."""
+    return current_documents(agent.documents.filter(is_body=True))
+
+
+def current_documents(queryset: QuerySet[Document]) -> QuerySet[Document]:
+    """Adds `text` and `sha256` of the current version in the same query."""
+    current = DocumentVersion.objects.filter(document=OuterRef("pk"), number=OuterRef("current_version"))
+    return queryset.annotate(
+        text=Subquery(current.values("text")[:1]), sha256=Subquery(current.values("sha256")[:1])
+    ).order_by("path", "id")
+
+
+def get_version(agent: Agent, number: int) -> AgentVersion:
+    """One version of an agent; NOT_FOUND when there is none of that number."""
+    version = AgentVersion.objects.filter(agent=agent, number=number).first()
+    if version is None:
+        raise ApplicationError("NOT_FOUND", _("The agent has no version %(number)d.") % {"number": number})
+    return version
+
+
+def documents_readable(agent: Agent, company: Company) -> QuerySet[Document]:
+    """The agent's body documents and the `users/**` documents of the caller's company."""
+    return current_documents(agent.documents.readable_from(company))

@@ -1,0 +1,1 @@
+"""The agents API: agents, rows, versions, documents, protected paths."""

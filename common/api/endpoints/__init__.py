@@ -1,0 +1,1 @@
+"""Endpoints of the ground floor's own rows: who am I, receipts."""

@@ -1,0 +1,23 @@
+"""Template context of the admin: which companies the signed-in person can switch between."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest
+
+from common.companies.models import Company
+
+#: Session key of the company chosen in the header; "" shows all that the person may see.
+SESSION_KEY = "company"
+
+
+def company_switcher(request: HttpRequest) -> dict[str, Any]:
+    """`switcher_companies` and `switcher_current` for signed-in staff; nothing for anybody else."""
+    user = getattr(request, "user", None)
+    if user is None or not user.is_authenticated or not user.is_staff:
+        return {}
+    companies = list(Company.objects.seen_by(user).order_by("slug").values("slug", "name"))
+    chosen = request.session.get(SESSION_KEY, "")
+    known = {company["slug"] for company in companies}
+    return {"switcher_companies": companies, "switcher_current": chosen if chosen in known else ""}

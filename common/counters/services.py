@@ -1,0 +1,30 @@
+"""Take the next human id, or raise a counter after an import."""
+
+from __future__ import annotations
+
+from django.db import transaction
+
+from common.counters.models import IdCounter
+
+
+@transaction.atomic
+def next_number(*, company_id: int, prefix: str) -> int:
+    """The next number of (company, prefix), from 1. Must run inside the caller's transaction to be kept with its row."""
+    counter = _locked(company_id, prefix)
+    counter.last_number += 1
+    counter.save(update_fields=["last_number"])
+    return counter.last_number
+
+
+@transaction.atomic
+def raise_to(*, company_id: int, prefix: str, number: int) -> None:
+    """Make sure the next number given out is above `number` (the highest one an import brought)."""
+    counter = _locked(company_id, prefix)
+    if number > counter.last_number:
+        counter.last_number = number
+        counter.save(update_fields=["last_number"])
+
+
+def _locked(company_id: int, prefix: str) -> IdCounter:
+    IdCounter.objects.get_or_create(company_id=company_id, prefix=prefix)
+    return IdCounter.objects.select_for_update().get(company_id=company_id, prefix=prefix)

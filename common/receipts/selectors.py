@@ -1,0 +1,125 @@
+"""Read receipts: verification of the chain, and the export shape."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+
+import yaml
+from django.db.models import Prefetch, QuerySet
+
+from common.receipts.models import Receipt, ReceiptHead, ReceiptLine, ReceiptText
+from common.receipts.rules import chain_hash, text_hash
+from common.receipts.services import LINE_FIELDS, RECEIPT_FIELDS, Tenant
+
+_BATCH = 2000
+
+
+@dataclass(frozen=True)
+class ChainReport:
+    """Outcome of checking one company's chain; `first_bad` is the number of the first broken receipt."""
+
+    company_slug: str
+    checked: int
+    first_bad: int | None = None
+    reason: str = ""
+
+    @property
+    def intact(self) -> bool:
+        return self.first_bad is None
+
+
+def with_texts(queryset: QuerySet[Receipt]) -> QuerySet[Receipt]:
+    """Receipts with lines and texts loaded in three queries."""
+    return queryset.prefetch_related(
+        Prefetch("lines", ReceiptLine.objects.order_by("order", "id")), "texts"
+    )
+
+
+def texts_of(receipt: Receipt) -> dict[tuple[int | None, str], str]:
+    """(line id or None, field) -> text, from the prefetched texts."""
+    return {(text.line_id, text.field): text.text for text in receipt.texts.all()}
+
+
+def verify_chain(company: Tenant) -> ChainReport:
+    """Recompute every hash of the company's chain; stops at the first broken link and names it."""
+    previous, expected = "", 1
+    for receipt in _in_order(company.pk):
+        reason = _fault(receipt, previous, expected)
+        if reason:
+            return ChainReport(company.slug, expected - 1, receipt.number, reason)
+        previous, expected = receipt.sha256, expected + 1
+    head = ReceiptHead.objects.filter(company_id=company.pk).first()
+    known = (head.number, head.sha256) if head else (0, "")
+    if known != (expected - 1, previous):
+        return ChainReport(company.slug, expected - 1, expected, "missing at the end of the chain")
+    return ChainReport(company.slug, expected - 1)
+
+
+def _in_order(company_id: int) -> Iterator[Receipt]:
+    queryset = with_texts(Receipt.objects.filter(company_id=company_id).order_by("number", "id"))
+    return queryset.iterator(chunk_size=_BATCH)
+
+
+def _fault(receipt: Receipt, previous: str, expected: int) -> str:
+    """Why this receipt is not the right next link; empty when it is."""
+    lines = list(receipt.lines.all())
+    if receipt.number != expected:
+        return f"number {receipt.number} where {expected} was due"
+    if receipt.previous_sha256 != previous:
+        return "does not continue the previous receipt"
+    fields = {name: getattr(receipt, name) for name in RECEIPT_FIELDS}
+    line_fields = [{name: getattr(line, name) for name in LINE_FIELDS} for line in lines]
+    if chain_hash(fields, line_fields, previous) != receipt.sha256:
+        return "its content does not match its hash"
+    if not _texts_match(receipt, lines):
+        return "a text does not match its hash"
+    return ""
+
+
+def _texts_match(receipt: Receipt, lines: list[ReceiptLine]) -> bool:
+    hashes = {(None, "session_analysis"): receipt.session_analysis_sha256}
+    for line in lines:
+        hashes[line.pk, "content"] = line.content_sha256
+        hashes[line.pk, "rejection_reason"] = line.rejection_reason_sha256
+    texts = texts_of(receipt)
+    wanted = {place for place, digest in hashes.items() if digest}
+    # An erased text is empty: its row stays, its hash in the chain stays, only the words are gone.
+    return set(texts) == wanted and all(not text or text_hash(text) == hashes[place] for place, text in texts.items())
+
+
+def export_shape(receipt: Receipt) -> dict[str, Any]:
+    """The receipt as it is exported (YAML or JSON): one mapping under the key `receipt`."""
+    texts = texts_of(receipt)
+    analysis = texts.get((None, "session_analysis"))
+    items = [
+        {
+            "type": line.type,
+            "content": texts.get((line.pk, "content"), ""),
+            "target": line.target,
+            "risk_level": line.risk_level or None,
+            "status": line.status,
+            "version": line.document_version,
+            "rejection_reason": texts.get((line.pk, "rejection_reason")),
+        }
+        for line in receipt.lines.all()
+    ]
+    names = ("total", "applied", "rejected", "skipped")
+    return {
+        "receipt": {
+            "type": receipt.type,
+            "timestamp": receipt.at.isoformat(),
+            "trigger": receipt.trigger,
+            "session_analysis": json.loads(analysis) if analysis else None,
+            "learning_items": items,
+            "metadata": {name: receipt.totals.get(name, 0) for name in names},
+        }
+    }
+
+
+def as_yaml(receipt: Receipt) -> str:
+    """The export shape as YAML, keys in their order, raw Unicode."""
+    return yaml.safe_dump(export_shape(receipt), allow_unicode=True, sort_keys=False)

@@ -1,0 +1,55 @@
+"""Every REST endpoint, on one page. Paths have no trailing slash; everything is under /api/v1."""
+
+from django.urls import path, register_converter
+from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
+
+from agents.views import agents, documents, rows, versions
+from common.api.converters import IdConverter
+from common.api.endpoints import me, receipts
+
+register_converter(IdConverter, "id")
+
+AGENT = "agents/<id:pk>"
+DOCUMENT = f"{AGENT}/documents/<id:document_id>"
+
+urlpatterns = [
+    path("me", me.MeView.as_view(), name="me"),
+    # Agents and their rows
+    path("agents", agents.AgentListView.as_view(), name="agents"),
+    path(AGENT, agents.AgentDetailView.as_view(), name="agent"),
+    path(f"{AGENT}/copy", agents.AgentCopyView.as_view(), name="agent-copy"),
+    path(f"{AGENT}/export", agents.AgentExportView.as_view(), name="agent-export"),
+    path(f"{AGENT}/experiences", rows.RowListView.as_view(), name="agent-experiences"),
+    path(f"{AGENT}/experiences/<id:row_id>", rows.RowDetailView.as_view(), name="agent-experience"),
+    # Versions
+    path(f"{AGENT}/versions", versions.VersionListView.as_view(), name="agent-versions"),
+    path(f"{AGENT}/versions/<id:number>", versions.VersionDetailView.as_view(), name="agent-version"),
+    path(f"{AGENT}/versions/diff", versions.VersionDiffView.as_view(), name="agent-versions-diff"),
+    path(
+        f"{AGENT}/versions/<id:number>/restore",
+        versions.VersionRestoreView.as_view(),
+        name="agent-version-restore",
+    ),
+    # Documents
+    path(f"{AGENT}/documents", documents.DocumentListView.as_view(), name="agent-documents"),
+    path(DOCUMENT, documents.DocumentDetailView.as_view(), name="agent-document"),
+    path(
+        f"{DOCUMENT}/versions",
+        documents.DocumentVersionListView.as_view(),
+        name="agent-document-versions",
+    ),
+    path(
+        f"{DOCUMENT}/versions/<id:number>",
+        documents.DocumentVersionDetailView.as_view(),
+        name="agent-document-version",
+    ),
+    path(f"{DOCUMENT}/diff", documents.DocumentDiffView.as_view(), name="agent-document-diff"),
+    # Receipts
+    path("receipts", receipts.ReceiptListView.as_view(), name="receipts"),
+    path("receipts/verify", receipts.ReceiptVerifyView.as_view(), name="receipts-verify"),
+    path("receipts/<id:receipt_id>", receipts.ReceiptDetailView.as_view(), name="receipt"),
+    path(f"{AGENT}/receipts", receipts.ReceiptListView.as_view(), name="agent-receipts"),
+    # This document
+    path("schema", SpectacularAPIView.as_view(), name="schema"),
+    path("docs", SpectacularSwaggerView.as_view(url_name="schema"), name="docs"),
+]

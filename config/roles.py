@@ -1,0 +1,56 @@
+"""Who may do what: the four built-in groups, as data.
+
+Viewer sees. Editor changes agents, experiences and documents. Approver decides about proposals.
+Administrator also manages companies, keys, people and protection rules. The groups are made by
+migration and brought to this table after every `migrate`; for anything else make a group of your own.
+"""
+
+_VIEW = [
+    "agents.view_agent",
+    "agents.view_agentversion",
+    "agents.view_document",
+    "agents.view_documentversion",
+    "agents.view_protectedaccess",
+    "agents.view_protectedpath",
+    "companies.view_company",
+    "experiences.view_experience",
+    "receipts.view_receipt",
+    "receipts.view_receiptline",
+]
+
+_EDIT = [
+    "agents.add_agent",
+    "agents.change_agent",
+    "agents.copy_agent",
+    "agents.switch_agent",
+    "agents.restore_agent",
+    "agents.add_document",
+    "agents.change_document",
+    "experiences.add_experience",
+    "experiences.change_experience",
+    "experiences.delete_experience",
+]
+
+_ADMINISTER = [
+    "accounts.add_user",
+    "accounts.change_user",
+    "accounts.view_user",
+    "agents.delete_agent",
+    "agents.import_agent",
+    "agents.add_protectedpath",
+    "agents.change_protectedpath",
+    "agents.delete_protectedpath",
+    "auth.view_group",
+    "companies.add_company",
+    "companies.change_company",
+    "companies.add_apikey",
+    "companies.view_apikey",
+    "companies.revoke_apikey",
+]
+
+ROLES: dict[str, list[str]] = {
+    "Viewer": _VIEW,
+    "Editor": _VIEW + _EDIT,
+    "Approver": _VIEW,
+    "Administrator": _VIEW + _EDIT + _ADMINISTER,
+}

@@ -1,0 +1,1 @@
+"""base (shared) · local (embedded, the default) · test · production."""

@@ -1,0 +1,59 @@
+"""The admin's sidebar. Each entry shows only to those who may view what it opens."""
+
+from collections.abc import Callable
+
+from django.urls import reverse_lazy
+from django.utils.translation import gettext_lazy as _
+
+
+def _may(permission: str) -> Callable:
+    return lambda request: request.user.has_perm(permission)
+
+
+def _entry(title, icon: str, model: str, permission: str) -> dict:
+    return {
+        "title": title,
+        "icon": icon,
+        "link": reverse_lazy(f"admin:{model}_changelist"),
+        "permission": _may(permission),
+    }
+
+
+SIDEBAR = {
+    "show_search": True,
+    "show_all_applications": False,
+    "navigation": [
+        {
+            "title": _("What agents know"),
+            "items": [
+                _entry(_("Agents"), "smart_toy", "agents_agent", "agents.view_agent"),
+                _entry(
+                    _("Experiences"), "lightbulb", "experiences_experience", "experiences.view_experience"
+                ),
+                _entry(_("Documents"), "description", "agents_document", "agents.view_document"),
+            ],
+        },
+        {
+            "title": _("What happened"),
+            "items": [
+                _entry(_("Receipts"), "receipt_long", "receipts_receipt", "receipts.view_receipt"),
+                _entry(
+                    _("Protection checks"),
+                    "policy",
+                    "agents_protectedaccess",
+                    "agents.view_protectedaccess",
+                ),
+            ],
+        },
+        {
+            "title": _("Administration"),
+            "items": [
+                _entry(_("Companies"), "apartment", "companies_company", "companies.view_company"),
+                _entry(_("API keys"), "key", "companies_apikey", "companies.view_apikey"),
+                _entry(_("Protected paths"), "shield", "agents_protectedpath", "agents.view_protectedpath"),
+                _entry(_("People"), "group", "accounts_user", "accounts.view_user"),
+                _entry(_("Roles"), "badge", "auth_group", "auth.view_group"),
+            ],
+        },
+    ],
+}

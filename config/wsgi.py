@@ -1,0 +1,9 @@
+"""WSGI entry for gunicorn: Django behind the prompt's fast path."""
+
+import os
+
+from django.core.wsgi import get_wsgi_application
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.local")
+
+application = get_wsgi_application()

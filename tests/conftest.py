@@ -1,0 +1,161 @@
+"""Shared fixtures: named persons and keys, companies, the shared data folder, and cleaning of append-only tables."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from django.core.cache import cache
+from django.db import connection
+from django.db.backends.base.operations import BaseDatabaseOperations
+from django.test import Client
+from hypothesis import settings as hypothesis_settings
+
+from common.companies.models import Company
+from tests import factories
+
+hypothesis_settings.register_profile("commit", max_examples=200, deadline=None, derandomize=False)
+hypothesis_settings.register_profile("nightly", max_examples=5000, deadline=None)
+hypothesis_settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "commit"))
+
+
+@contextmanager
+def append_only_lifted() -> Iterator[None]:
+    """Let test cleaning empty append-only tables; the application itself has no such switch."""
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            cursor.execute("SET session_replication_role = replica")
+            try:
+                yield
+            finally:
+                cursor.execute("SET session_replication_role = DEFAULT")
+            return
+        cursor.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'")
+        triggers = cursor.fetchall()
+        for name, _sql in triggers:
+            cursor.execute(f'DROP TRIGGER "{name}"')
+        try:
+            yield
+        finally:
+            for _name, sql in triggers:
+                cursor.execute(sql)
+
+
+_flush = type(connection.ops).execute_sql_flush if connection.vendor else BaseDatabaseOperations.execute_sql_flush
+
+
+def _flush_append_only(self: BaseDatabaseOperations, sql_list: list[str]) -> None:
+    with append_only_lifted():
+        _flush(self, sql_list)
+
+
+type(connection.ops).execute_sql_flush = _flush_append_only
+
+
+@pytest.fixture(autouse=True)
+def _fresh_cache() -> Iterator[None]:
+    cache.clear()
+    yield
+
+
+@pytest.fixture
+def shared_data() -> Path:
+    """The folder of real files, named by FIELDBOOK_SHARED_DATA."""
+    folder = os.environ.get("FIELDBOOK_SHARED_DATA")
+    if not folder or not Path(folder).is_dir():
+        pytest.skip("FIELDBOOK_SHARED_DATA does not name a folder")
+    return Path(folder)
+
+
+@pytest.fixture
+def global_company(db) -> Company:
+    return Company.objects.get(slug="_global")
+
+
+@pytest.fixture
+def acme(db) -> Company:
+    return factories.make_company("acme")
+
+
+@pytest.fixture
+def rival(db) -> Company:
+    return factories.make_company("rival")
+
+
+@pytest.fixture
+def read_key(acme) -> str:
+    return factories.make_key(acme, scopes=["read"])
+
+
+@pytest.fixture
+def write_key(acme) -> str:
+    return factories.make_key(acme, scopes=["read", "report", "agents:write"])
+
+
+@pytest.fixture
+def rival_key(rival) -> str:
+    """A key of another company, with every scope."""
+    return factories.make_key(rival, scopes=["read", "report", "agents:write", "proposals:decide"])
+
+
+@pytest.fixture
+def reader(read_key) -> factories.ApiClient:
+    return factories.ApiClient(read_key)
+
+
+@pytest.fixture
+def writer(write_key) -> factories.ApiClient:
+    return factories.ApiClient(write_key)
+
+
+@pytest.fixture
+def rival_writer(rival_key) -> factories.ApiClient:
+    return factories.ApiClient(rival_key)
+
+
+@pytest.fixture
+def viewer(acme):
+    return factories.make_person("viewer", role="Viewer", companies=[acme])
+
+
+@pytest.fixture
+def operator(acme):
+    """An Editor who is a member of acme."""
+    return factories.make_person("operator", role="Editor", companies=[acme])
+
+
+@pytest.fixture
+def approver(acme):
+    return factories.make_person("approver", role="Approver", companies=[acme])
+
+
+@pytest.fixture
+def administrator(acme):
+    return factories.make_person("administrator", role="Administrator", companies=[acme])
+
+
+@pytest.fixture
+def stranger(rival):
+    """An Administrator of another company."""
+    return factories.make_person("stranger", role="Administrator", companies=[rival])
+
+
+@pytest.fixture
+def chief(db):
+    """A superuser."""
+    return factories.make_person("chief", superuser=True)
+
+
+@pytest.fixture
+def signed_in():
+    """`signed_in(person)` -> a Django test client with that person's session, in English."""
+
+    def sign_in(person, language: str = "en") -> Client:
+        client = Client(headers={"accept-language": language})
+        client.force_login(person)
+        return client
+
+    return sign_in
