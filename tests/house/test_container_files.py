@@ -1,4 +1,4 @@
-"""The container files cannot be built in a test: they parse, hold no secret, and name documented variables."""
+"""The container files cannot be built here: they parse, hold no secret, and name documented variables."""
 
 import http.server
 import os
