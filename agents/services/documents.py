@@ -74,7 +74,7 @@ def put_document(
         verdicts = check_and_log(
             agent=locked, company=owner, changes=[change], actor=edit.actor, request=request, now=edit.now
         )
-        refused = not by_hand and any(str(verdict.verdict) != "allowed" for verdict in verdicts)
+        refused = not by_hand and not all(verdict.is_allowed for verdict in verdicts)
         written = None if refused else _write(locked, owner, document, path, text, edit, note)
     if written is None:
         raise protected_path_error(verdicts)

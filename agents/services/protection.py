@@ -12,7 +12,7 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from agents.models import Agent, ProtectedAccess, ProtectedPath
-from agents.rules.protection import Change, Rule, Verdict, check_change
+from agents.rules.protection import REASON_LABELS, Change, Level, Rule, Verdict, check_change
 from common.actors import Actor
 from common.companies.models import Company
 from common.errors import ApplicationError
@@ -27,7 +27,7 @@ def rules_for(company: Company) -> list[Rule]:
             pattern=row.pattern,
             section=row.section,
             aliases=tuple(row.section_aliases),
-            level=row.level,
+            level=Level(row.level),
         )
         for row in rows
     ]
@@ -74,8 +74,6 @@ def _access(
     path: str,
     verdict: Verdict,
 ) -> ProtectedAccess:
-    rule = verdict.rule
-    named = "" if rule is None else f"{rule.pattern} § {rule.section}" if rule.section else rule.pattern
     return ProtectedAccess(
         company=company,
         agent=agent,
@@ -83,19 +81,28 @@ def _access(
         request=request[:100],
         actor_name=actor.name[:200],
         path=path[:500],
-        rule=named[:400],
+        rule=named(verdict)[:400],
         level=str(verdict.level or ""),
         verdict=str(verdict.verdict),
-        reason=str(verdict.reason)[:500],
+        reason=str(REASON_LABELS[verdict.reason])[:500],
         at=now,
     )
 
 
 def protected_path_error(verdicts: Sequence[Verdict]) -> ApplicationError:
     """The refusal that names what is protected and what the caller can do."""
-    touched = [verdict for verdict in verdicts if str(verdict.verdict) != "allowed"]
-    names = ", ".join(dict.fromkeys(str(verdict.reason) for verdict in touched))
+    touched = [verdict for verdict in verdicts if not verdict.is_allowed]
+    names = ", ".join(dict.fromkeys(named(verdict) for verdict in touched))
+    reason = REASON_LABELS[touched[0].reason]
     return ApplicationError(
         "PROTECTED_PATH",
-        _("This touches a protected part (%(names)s); staff must change it by hand.") % {"names": names},
+        _("%(reason)s Protected: %(names)s. Staff must change it by hand.") % {"reason": reason, "names": names},
     )
+
+
+def named(verdict: Verdict) -> str:
+    """The rule of a verdict as people read it: pattern and section; empty when no rule names the path."""
+    rule = verdict.rule
+    if rule is None:
+        return ""
+    return f"{rule.pattern} § {rule.section}" if rule.section else rule.pattern
