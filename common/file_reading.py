@@ -84,10 +84,10 @@ def display_path(path: Path) -> str:
     return "".join(letter if letter.isprintable() else "\ufffd" for letter in text)
 
 
-def unreadable(line: int, reason: Any) -> ApplicationError:
+def unreadable(line: int, reason: Any, **extra: Any) -> ApplicationError:
     """An input that cannot be read: `extra` has the 1-based `line` and the `reason` without the line."""
     message = _("line %(line)d: %(reason)s") % {"line": line, "reason": reason}
-    return ApplicationError("VALIDATION_ERROR", message, extra={"line": line, "reason": str(reason)})
+    return ApplicationError("VALIDATION_ERROR", message, extra={"line": line, "reason": str(reason), **extra})
 
 
 def _read_bytes(path: Path, max_bytes: int) -> bytes:

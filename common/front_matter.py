@@ -85,7 +85,7 @@ def split_front_matter(text: str) -> FrontMatter:
         return _no_front_matter(text, 1, _("the front matter is not closed; all was taken as text"))
     block = "\n".join(lines[1:end])
     try:
-        meta, warnings = read_mapping(block, first_line=2)
+        meta, warnings = _read_block(block, 2)
     except _NotFrontMatterError:
         return _no_front_matter(text, 1, _("no front matter between the first two ---; taken as text"))
     return FrontMatter(meta, "\n".join(lines[end + 1 :]), warnings, end + 2, found=True)
@@ -94,8 +94,15 @@ def split_front_matter(text: str) -> FrontMatter:
 def read_mapping(block: str, *, first_line: int = 1) -> tuple[dict[str, Any], list[FrontMatterWarning]]:
     """A YAML mapping, read leniently; `first_line` is where `block` starts in its file.
 
-    Errors: `VALIDATION_ERROR` for too large a block.
+    Errors: `VALIDATION_ERROR` for too large a block and for a text that is no mapping.
     """
+    try:
+        return _read_block(block, first_line)
+    except _NotFrontMatterError:
+        raise unreadable(first_line, _("not a list of “key: value” lines")) from None
+
+
+def _read_block(block: str, first_line: int) -> tuple[dict[str, Any], list[FrontMatterWarning]]:
     actual = len(block.encode("utf-8", "surrogatepass"))
     if actual > MAX_FRONT_MATTER_BYTES:
         reason = _(

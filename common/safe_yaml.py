@@ -84,6 +84,11 @@ def _not_yaml(line: int, problem: Any) -> ApplicationError:
     return unreadable(line, _("not readable as YAML: %s") % problem)
 
 
+def _refused(line: int, problem: Any) -> ApplicationError:
+    """Readable, but not wanted; `extra["refused"]` tells a lenient reader to leave it at that."""
+    return unreadable(line, _("not readable as YAML: %s") % problem, refused=True)
+
+
 class _Builder:
     """Builds the value from parser events: what is refused is refused before anything is made of it."""
 
@@ -98,7 +103,7 @@ class _Builder:
         for event in self._events:
             if isinstance(event, yaml.DocumentStartEvent):
                 if seen:
-                    raise _not_yaml(_line(event), _("a second document"))
+                    raise _refused(_line(event), _("a second document"))
                 seen = True
                 value = self._node(next(self._events), ())
         return YamlDocument(value, self._lines)
@@ -106,15 +111,15 @@ class _Builder:
     def _node(self, event: Any, path: Path) -> Any:
         line = _line(event)
         if isinstance(event, yaml.AliasEvent):
-            raise _not_yaml(line, _("an alias (*%s) is not allowed") % event.anchor)
+            raise _refused(line, _("an alias (*%s) is not allowed") % event.anchor)
         if event.anchor is not None:
-            raise _not_yaml(line, _("an anchor (&%s) is not allowed") % event.anchor)
+            raise _refused(line, _("an anchor (&%s) is not allowed") % event.anchor)
         if event.tag is not None:
-            raise _not_yaml(line, _("a tag (%s) is not allowed") % event.tag)
+            raise _refused(line, _("a tag (%s) is not allowed") % event.tag)
         if isinstance(event, yaml.ScalarEvent):
             return _plain_value(event.value) if event.implicit[0] else event.value
         if len(path) >= self._max_depth:
-            raise _not_yaml(line, _("nested deeper than %d levels") % self._max_depth)
+            raise _refused(line, _("nested deeper than %d levels") % self._max_depth)
         if isinstance(event, yaml.SequenceStartEvent):
             return self._sequence(path)
         return self._mapping(path)
@@ -142,11 +147,11 @@ class _Builder:
         line = _line(event)
         if not isinstance(event, yaml.ScalarEvent):
             self._node(event, (*path, "?"))  # an alias or anchor is named as such
-            raise _not_yaml(line, _("a list or mapping as key is not allowed"))
+            raise _refused(line, _("a list or mapping as key is not allowed"))
         if event.anchor is not None or event.tag is not None:
             self._node(event, path)
         if event.value == "<<" and event.implicit[0]:
-            raise _not_yaml(line, _("a merge key (<<) is not allowed"))
+            raise _refused(line, _("a merge key (<<) is not allowed"))
         return str(event.value)
 
     def _remember(self, path: Path, event: Any) -> None:

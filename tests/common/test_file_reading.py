@@ -62,6 +62,13 @@ def test_links_folders_pipes_and_missing_files_are_refused(tmp_path):
     refused(tmp_path)
 
 
+def test_without_the_guard_a_link_would_be_followed(tmp_path, monkeypatch):
+    (tmp_path / "secret").write_text("secret")
+    (tmp_path / "link.md").symlink_to(tmp_path / "secret")
+    monkeypatch.delattr(os, "O_NOFOLLOW")
+    assert read_text_file(tmp_path / "link.md") == "secret"
+
+
 def test_files_are_listed_in_a_stable_order_links_included(tmp_path):
     outside = tmp_path / "outside"
     outside.mkdir()
