@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 
 from agents.importers.items import Draft, Item, SkippedItem, as_text, finished
+from common.front_matter import FrontMatterWarning
 from common.safe_yaml import Path
 from common.text import clean, is_blank
 
@@ -24,8 +25,13 @@ def is_dify_app(value: Any) -> bool:
     )
 
 
-def read_dify(value: Mapping[str, Any], lines: Mapping[Path, int], file: str) -> list[Item]:
-    """One application as one agent; without any system prompt it is skipped."""
+def read_dify(
+    value: Mapping[str, Any],
+    lines: Mapping[Path, int],
+    file: str,
+    warnings: Sequence[FrontMatterWarning] = (),
+) -> list[Item]:
+    """One application as one agent; without any system prompt it is skipped. `warnings` come from the YAML."""
     app = value["app"]
     line = lines.get(("app",), 1)
     prompts = _prompts(value)
@@ -33,6 +39,7 @@ def read_dify(value: Mapping[str, Any], lines: Mapping[Path, int], file: str) ->
         reason = _("the Dify application has no system prompt (pre_prompt and prompt_template are empty)")
         return [SkippedItem(file, line, str(reason))]
     draft = Draft(line, as_text(app.get("name")), as_text(app.get("description")), _joined(prompts))
+    draft.warnings += [(warning.line, warning.message) for warning in warnings]
     if len(prompts) > 1:
         message = _("%d system prompts were joined, each under the title of its node") % len(prompts)
         draft.warnings.append((line, str(message)))

@@ -20,7 +20,7 @@ def is_market_agent(value: Any) -> bool:
 def read_market_agent(value: Mapping[str, Any], file: str) -> Item:
     """The agent in its source language; skipped when that language holds no text about the role."""
     locale, texts = _source_texts(value["i18n"])
-    persona = texts.get("persona") if isinstance(texts.get("persona"), dict) else {}
+    persona: Any = texts.get("persona") if isinstance(texts.get("persona"), dict) else {}
     role, about, traits = persona.get("role"), texts.get("fullDesc"), persona.get("traits")
     traits = [f"- {trait}" for trait in traits if isinstance(trait, str)] if isinstance(traits, list) else []
     parts = [

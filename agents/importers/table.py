@@ -71,8 +71,8 @@ def _rows(reader: Iterator[list[str]], columns: tuple[str, ...]) -> Iterator[Tab
         except StopIteration:
             return
         except csv.Error as error:
-            reason = _("faulty quoting (%s); the rows below were not read") % error
-            yield TableFault(line, str(reason), ends=True)
+            fault = _("faulty quoting (%s); the rows below were not read") % error
+            yield TableFault(line, str(fault), ends=True)
             return
         if len(cells) > len(columns) and any(cells[len(columns) :]):
             reason = _(

@@ -39,7 +39,7 @@ def read_yaml_agents(text: str, file: str) -> list[Item]:
     """
     reading = _read(normalise_newlines(text))
     if is_dify_app(reading.value):
-        return read_dify(reading.value, reading.lines, file)
+        return read_dify(reading.value, reading.lines, file, reading.warnings)
     places = list(_places(reading))
     if not any(_is_agent(place.agent) for place in places):
         reason = _("no agents (a mapping with role, goal and backstory) in this YAML file")

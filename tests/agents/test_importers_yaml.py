@@ -129,3 +129,9 @@ def test_a_dify_app_without_a_system_prompt_is_skipped(text):
     (item,) = read(text)
     assert isinstance(item, SkippedItem)
     assert "no system prompt" in item.reason
+
+
+def test_a_broken_line_of_a_dify_file_is_warned_about():
+    (item,) = read("app:\n  name: 甲\n  description: 步骤 1: 想\nmodel_config:\n  pre_prompt: 你是甲\n")
+    assert item.description == "步骤 1: 想"
+    assert item.warnings[0].startswith("a.yaml:3: ")
