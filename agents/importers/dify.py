@@ -31,7 +31,7 @@ def read_dify(
     file: str,
     warnings: Sequence[FrontMatterWarning] = (),
 ) -> list[Item]:
-    """One application as one agent; without any system prompt it is skipped. `warnings` come from the YAML."""
+    """One application as one agent; skipped without a system prompt. `warnings` come from the YAML."""
     app = value["app"]
     line = lines.get(("app",), 1)
     prompts = _prompts(value)

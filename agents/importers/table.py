@@ -53,11 +53,11 @@ def read_table(text: str) -> Table:
     """
     csv.field_size_limit(_MAX_CELL)
     text = normalise_newlines(text.removeprefix("\ufeff"))
-    header_line = text.split("\n", 1)[0]
+    header_line = text.lstrip("\n").split("\n", 1)[0]
     delimiter = max(_DELIMITERS, key=header_line.count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
-        columns = tuple(column.strip().casefold() for column in next(reader, []))
+        columns = tuple(column.strip().casefold() for column in next(filter(None, reader), []))
     except csv.Error as error:
         return Table((), iter([TableFault(1, str(error), ends=True)]))
     return Table(columns, _rows(reader, columns))
@@ -80,7 +80,8 @@ def _rows(reader: Iterator[list[str]], columns: tuple[str, ...]) -> Iterator[Tab
             )
             yield TableFault(line, reason % {"actual": len(cells), "limit": len(columns)})
         elif any(not is_blank(cell) for cell in cells):
-            yield TableRow(line, dict(zip(columns, map(unescape_cell, cells), strict=False)))
+            named = zip(columns, map(unescape_cell, cells), strict=False)
+            yield TableRow(line, {column: cell for column, cell in named if column})
         line = reader.line_num + 1  # type: ignore[attr-defined]
 
 

@@ -57,6 +57,11 @@ def test_cells_come_back_un_escaped():
     assert (item.name, item.system_prompt) == ("=甲", "- first rule")
 
 
+def test_empty_lines_above_the_header_and_nameless_columns_do_not_matter():
+    (item,) = csv_items("\n\nact,prompt,,\n甲,你是甲,x,y\n")
+    assert (item.name, item.description, item.line) == ("甲", "", 4)
+
+
 def test_a_table_without_the_columns_is_skipped():
     (item,) = csv_items("a,b\n1,2")
     assert isinstance(item, SkippedItem)
