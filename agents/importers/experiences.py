@@ -55,6 +55,15 @@ class ExperienceReading:
     faults: list[ExperienceFault] = field(default_factory=list)
 
 
+@dataclass
+class _Entry:
+    """A list item as it stands in the text: its own line and the lines below it, unchecked."""
+
+    line: int
+    texts: list[str]
+    enabled: bool
+
+
 class Row(Protocol):
     """What the writers need of a row; the rows come in their order."""
 
@@ -105,7 +114,7 @@ def read_experiences_markdown(text: str) -> ExperienceReading:
             reading.faults.append(entry)
             continue
         try:
-            content = checked_content(entry.content)
+            content = checked_content("\n".join(entry.texts))
         except ApplicationError as error:
             reading.faults.append(ExperienceFault(entry.line, str(error.message)))
             continue
@@ -133,21 +142,20 @@ def _indented(content: str) -> str:
     return "\n".join([first, *(f"  {line}" if line else "" for line in later)])
 
 
-def _list_entries(lines: list[str], first_line: int) -> Iterator[ExperienceRow | ExperienceFault]:
-    """The raw entries of a list (contents unchecked) and the lines that belong to none."""
-    current: ExperienceRow | None = None
+def _list_entries(lines: list[str], first_line: int) -> Iterator[_Entry | ExperienceFault]:
+    """The entries of a list, and a fault for each line that belongs to none."""
+    current: _Entry | None = None
     offset = 0
     for number, line in enumerate(lines, first_line):
         if current and (line.startswith(("  ", "\t")) or not line.strip()):
-            later = _unindented(line, offset)
-            current = ExperienceRow(current.line, f"{current.content}\n{later}", current.enabled)
+            current.texts.append(_unindented(line, offset))
             continue
         if current:
             yield current
             current = None
         if bullet := _BULLET.fullmatch(line):
             offset = bullet.start("gap") + min(len(bullet["gap"]), 4)
-            current = ExperienceRow(number, bullet["text"], bullet["box"] != " ")
+            current = _Entry(number, [bullet["text"]], bullet["box"] != " ")
         elif not is_blank(line) and not _HEADING_OR_RULE.fullmatch(line):
             yield ExperienceFault(number, str(_("this line belongs to no list item (“- text”)")))
     if current:
