@@ -6,10 +6,8 @@ from typing import Any
 
 from django.http import HttpRequest
 
+from common.admin import CHOSEN_COMPANY
 from common.companies.models import Company
-
-#: Session key of the company chosen in the header; "" shows all that the person may see.
-SESSION_KEY = "company"
 
 
 def company_switcher(request: HttpRequest) -> dict[str, Any]:
@@ -18,6 +16,6 @@ def company_switcher(request: HttpRequest) -> dict[str, Any]:
     if user is None or not user.is_authenticated or not user.is_staff:
         return {}
     companies = list(Company.objects.seen_by(user).order_by("slug").values("slug", "name"))
-    chosen = request.session.get(SESSION_KEY, "")
+    chosen = request.session.get(CHOSEN_COMPANY, "")
     known = {company["slug"] for company in companies}
     return {"switcher_companies": companies, "switcher_current": chosen if chosen in known else ""}

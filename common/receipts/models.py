@@ -9,6 +9,20 @@ from common.models import AppendOnlyModel, AppendOnlyQuerySet
 from common.receipts.choices import LineStatus, ReceiptType, RiskLevel
 
 
+class ReceiptQuerySet(AppendOnlyQuerySet):
+    """Receipts by who may see them: members of the company; a superuser all."""
+
+    def seen_by(self, user) -> ReceiptQuerySet:
+        return self if user.is_superuser else self.filter(company__members=user)
+
+
+class ReceiptLineQuerySet(AppendOnlyQuerySet):
+    """Lines by who may see their receipt."""
+
+    def seen_by(self, user) -> ReceiptLineQuerySet:
+        return self if user.is_superuser else self.filter(receipt__company__members=user)
+
+
 class Receipt(AppendOnlyModel):
     """One change, or one run, with copies of all names: it outlives what it speaks of."""
 
@@ -43,7 +57,7 @@ class Receipt(AppendOnlyModel):
     sha256 = models.CharField("SHA-256", max_length=64)
     previous_sha256 = models.CharField(_("SHA-256 of the previous receipt"), max_length=64, blank=True)
 
-    objects = AppendOnlyQuerySet.as_manager()
+    objects = ReceiptQuerySet.as_manager()
 
     class Meta:
         verbose_name = _("receipt")
@@ -87,7 +101,7 @@ class ReceiptLine(AppendOnlyModel):
     new_sha256 = models.CharField(_("SHA-256 of the new text"), max_length=64, blank=True)
     rejection_reason_sha256 = models.CharField(max_length=64, blank=True)
 
-    objects = AppendOnlyQuerySet.as_manager()
+    objects = ReceiptLineQuerySet.as_manager()
 
     class Meta:
         verbose_name = _("receipt line")
