@@ -40,9 +40,13 @@ class CountedTextarea(UnfoldAdminTextareaWidget):
     """
 
     def __init__(self, limit: int, rows: int = 2, attrs: dict[str, Any] | None = None) -> None:
-        super().__init__({"rows": rows, "data-limit": str(limit), "class": "fieldbook-counted", **(attrs or {})})
+        super().__init__(
+            {"rows": rows, "data-limit": str(limit), "class": "fieldbook-counted", **(attrs or {})}
+        )
 
-    def build_attrs(self, base_attrs: dict[str, Any], extra_attrs: dict[str, Any] | None = None) -> dict[str, Any]:
+    def build_attrs(
+        self, base_attrs: dict[str, Any], extra_attrs: dict[str, Any] | None = None
+    ) -> dict[str, Any]:
         attrs = super().build_attrs(base_attrs, extra_attrs)
         attrs.pop("maxlength", None)
         return attrs

@@ -7,7 +7,7 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 from ordered_model.models import OrderedModelBase, OrderedModelManager, OrderedModelQuerySet
 
-from common.companies.choices import GLOBAL_SLUG
+from common.choices import GLOBAL_SLUG
 from common.models import TimestampedModel
 
 
@@ -25,7 +25,9 @@ class ExperienceQuerySet(OrderedModelQuerySet):
         """Rows of agents that a staff member may see."""
         if user.is_superuser:
             return self
-        company = models.Q(agent__company__slug=GLOBAL_SLUG) | models.Q(agent__company__in=user.companies.all())
+        company = models.Q(agent__company__slug=GLOBAL_SLUG) | models.Q(
+            agent__company__in=user.companies.all()
+        )
         return self.filter(company)
 
     def of_agent(self, agent_id: int) -> ExperienceQuerySet:

@@ -42,7 +42,9 @@ def content_fault(text: Any, pointer: str) -> Fault | None:
     if not isinstance(text, str):
         return Fault(pointer, CONTENT_INVALID, _("The experience must be a text of 1 to 300 characters."))
     if forbidden_character(text):
-        return Fault(pointer, CONTENT_INVALID, _("The experience contains a character that cannot be stored."))
+        return Fault(
+            pointer, CONTENT_INVALID, _("The experience contains a character that cannot be stored.")
+        )
     if is_blank(text):
         return Fault(pointer, CONTENT_INVALID, _("The experience is blank; it needs 1 to 300 characters."))
     actual = length(clean(text))
@@ -87,9 +89,7 @@ def check_rows(rows: Sequence[RowInput], known_ids: Collection[int], at: str = "
 
 def in_wanted_order(rows: Sequence[RowInput]) -> list[RowInput]:
     """Rows by `sort_order` where given, else by list index; ties by list index."""
-    position = {
-        index: index if row.sort_order is None else row.sort_order for index, row in enumerate(rows)
-    }
+    position = {index: index if row.sort_order is None else row.sort_order for index, row in enumerate(rows)}
     return [rows[index] for index in sorted(position, key=lambda index: (position[index], index))]
 
 

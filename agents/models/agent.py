@@ -8,7 +8,7 @@ from django.db.models import Count, Q
 from django.utils.translation import gettext_lazy as _
 
 from agents.choices import Language
-from common.companies.choices import GLOBAL_SLUG
+from common.choices import GLOBAL_SLUG
 from common.companies.models import Company
 from common.models import TimestampedModel
 
@@ -50,16 +50,12 @@ class AgentQuerySet(models.QuerySet):
 class Agent(TimestampedModel):
     """The shared body of an agent. `version` is its ETag and rises with every change of body, rows or settings."""
 
-    company = models.ForeignKey(
-        Company, models.PROTECT, related_name="agents", verbose_name=_("company")
-    )
+    company = models.ForeignKey(Company, models.PROTECT, related_name="agents", verbose_name=_("company"))
     name = models.CharField(_("name"), max_length=MAX_NAME)
     name_key = models.CharField(max_length=400, editable=False)
     description = models.TextField(_("description"), blank=True)
     system_prompt = models.TextField(_("role definition"))
-    language = models.CharField(
-        _("language"), max_length=2, choices=Language.choices, default=Language.ZH
-    )
+    language = models.CharField(_("language"), max_length=2, choices=Language.choices, default=Language.ZH)
     enabled = models.BooleanField(
         _("enabled"), default=True, help_text=_("A disabled agent serves no prompt (410).")
     )
@@ -117,7 +113,8 @@ class Agent(TimestampedModel):
                 name="agents_agent_one_default",
             ),
             models.CheckConstraint(
-                condition=Q(name__length__gte=1) & Q(name__length__lte=MAX_NAME), name="agents_agent_name_length"
+                condition=Q(name__length__gte=1) & Q(name__length__lte=MAX_NAME),
+                name="agents_agent_name_length",
             ),
             models.CheckConstraint(
                 condition=Q(system_prompt__length__gte=1) & Q(system_prompt__length__lte=MAX_ROLE),

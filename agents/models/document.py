@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from agents.choices import Source
 from agents.models.agent import Agent
-from common.companies.choices import GLOBAL_SLUG
+from common.choices import GLOBAL_SLUG
 from common.companies.models import Company
 from common.models import AppendOnlyModel, AppendOnlyQuerySet, TimestampedModel
 
@@ -37,9 +37,7 @@ class Document(TimestampedModel):
     """A path of an agent with its current version. `users/**` documents belong to the caller's company."""
 
     agent = models.ForeignKey(Agent, models.CASCADE, related_name="documents", verbose_name=_("agent"))
-    company = models.ForeignKey(
-        Company, models.PROTECT, related_name="documents", verbose_name=_("company")
-    )
+    company = models.ForeignKey(Company, models.PROTECT, related_name="documents", verbose_name=_("company"))
     path = models.CharField(_("path"), max_length=MAX_PATH)
     path_key = models.CharField(max_length=1020, editable=False)
     kind = models.CharField(_("kind"), max_length=20, editable=False)

@@ -58,7 +58,9 @@ class ProtectedAccess(AppendOnlyModel):
         verbose_name=_("agent"),
     )
     agent_name = models.CharField(_("agent"), max_length=100)
-    request = models.CharField(_("request"), max_length=100, help_text=_("A proposal's code or the API call."))
+    request = models.CharField(
+        _("request"), max_length=100, help_text=_("A proposal's code or the API call.")
+    )
     actor_name = models.CharField(_("who"), max_length=200)
     path = models.CharField(_("path"), max_length=500)
     rule = models.CharField(_("rule"), max_length=400, blank=True)

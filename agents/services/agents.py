@@ -114,8 +114,7 @@ def copy_agent(*, source: Agent, company: Company, edit: Edit) -> Agent:
         for name in ("description", "system_prompt", "language", "tags", "skill_names")
     }
     rows = [
-        RowInput(content=row.content, enabled=row.enabled)
-        for row in Experience.objects.of_agent(source.pk)
+        RowInput(content=row.content, enabled=row.enabled) for row in Experience.objects.of_agent(source.pk)
     ]
     return create_agent(
         company=company,

@@ -96,7 +96,8 @@ def protected_path_error(verdicts: Sequence[Verdict]) -> ApplicationError:
     reason = REASON_LABELS[touched[0].reason]
     return ApplicationError(
         "PROTECTED_PATH",
-        _("%(reason)s Protected: %(names)s. Staff must change it by hand.") % {"reason": reason, "names": names},
+        _("%(reason)s Protected: %(names)s. Staff must change it by hand.")
+        % {"reason": reason, "names": names},
     )
 
 

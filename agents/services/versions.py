@@ -27,7 +27,9 @@ def restore_version(*, agent_id: int, number: int, edit: Edit) -> Agent:
     lock_names_of(agent_id)
     with edit_agent(agent_id, edit) as agent:
         snapshot = get_version(agent, number).snapshot
-        fields = {name: snapshot["settings"][name] for name in RESTORED_SETTINGS if name in snapshot["settings"]}
+        fields = {
+            name: snapshot["settings"][name] for name in RESTORED_SETTINGS if name in snapshot["settings"]
+        }
         change_fields(agent, {**fields, "system_prompt": snapshot["role"]}, edit)
         restore_experiences(agent_id=agent_id, rows=snapshot["rows"], now=edit.now)
     return agent

@@ -132,9 +132,7 @@ class AgentCopyView(AgentsView):
         source = self.agent(pk)
 
         def effect() -> Answer:
-            return answer_of(
-                copy_agent(source=source, company=self.caller.company, edit=self.edit()), 201
-            )
+            return answer_of(copy_agent(source=source, company=self.caller.company, edit=self.edit()), 201)
 
         return self.idempotently(request, f"agents/{pk}/copy", effect)
 

@@ -16,9 +16,7 @@ def sync_roles(**kwargs: Any) -> None:
     """
     by_name = {
         f"{app}.{codename}": pk
-        for pk, app, codename in Permission.objects.values_list(
-            "pk", "content_type__app_label", "codename"
-        )
+        for pk, app, codename in Permission.objects.values_list("pk", "content_type__app_label", "codename")
     }
     for role, names in settings.ROLE_PERMISSIONS.items():
         group, _created = Group.objects.get_or_create(name=role)

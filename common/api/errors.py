@@ -172,5 +172,7 @@ def handle_400(request: HttpRequest, exception: Exception) -> HttpResponse:
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     """A POST without a valid CSRF token."""
     if request.path.startswith(API_PREFIX):
-        return problem_response(ApplicationError("PERMISSION_DENIED", _("The CSRF token is missing.")), request)
+        return problem_response(
+            ApplicationError("PERMISSION_DENIED", _("The CSRF token is missing.")), request
+        )
     return csrf.csrf_failure(request, reason=reason)

@@ -23,9 +23,7 @@ def readyz(request: HttpRequest) -> JsonResponse:
     """200 when everything a request needs is there, else 503 with the parts that are not."""
     checks = {"database": _database(), "cache": _cache()}
     ready = all(state == "ok" for state in checks.values())
-    return JsonResponse(
-        {"status": "ok" if ready else "unavailable", **checks}, status=200 if ready else 503
-    )
+    return JsonResponse({"status": "ok" if ready else "unavailable", **checks}, status=200 if ready else 503)
 
 
 def _database() -> str:

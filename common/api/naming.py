@@ -54,6 +54,4 @@ def camel_keys(value: Any) -> Any:
         return [camel_keys(item) for item in value]
     if not isinstance(value, dict):
         return value
-    return {
-        to_camel(key): item if key in FREE_MAPPINGS else camel_keys(item) for key, item in value.items()
-    }
+    return {to_camel(key): item if key in FREE_MAPPINGS else camel_keys(item) for key, item in value.items()}

@@ -33,4 +33,6 @@ def expected_versions(request: Request) -> frozenset[int] | None:
         return None
     if header.strip() == "*":
         return None
-    return frozenset(int(tag) for tag in _TAG.findall(header) if tag.isascii() and tag.isdigit() and len(tag) < 18)
+    return frozenset(
+        int(tag) for tag in _TAG.findall(header) if tag.isascii() and tag.isdigit() and len(tag) < 18
+    )

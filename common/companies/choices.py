@@ -3,7 +3,6 @@
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-GLOBAL_SLUG = "_global"
 SLUG_PATTERN = r"^(_global|[a-z0-9][a-z0-9-]{0,49})$"
 
 
@@ -13,4 +12,7 @@ class Scope(models.TextChoices):
     READ = "read", _("read: prompt, recall, every GET")
     REPORT = "report", _("report: sessions, runs, outcomes, drafts")
     AGENTS_WRITE = "agents:write", _("agents:write: change agents, experiences and documents")
-    PROPOSALS_DECIDE = "proposals:decide", _("proposals:decide: relay a user's decision on low-risk proposals")
+    PROPOSALS_DECIDE = (
+        "proposals:decide",
+        _("proposals:decide: relay a user's decision on low-risk proposals"),
+    )

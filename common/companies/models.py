@@ -10,7 +10,8 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from common.companies.choices import GLOBAL_SLUG, SLUG_PATTERN
+from common.choices import GLOBAL_SLUG
+from common.companies.choices import SLUG_PATTERN
 from common.models import TimestampedModel
 
 
@@ -61,7 +62,8 @@ class Company(TimestampedModel):
         ordering = ("slug", "id")
         constraints = [
             models.CheckConstraint(
-                condition=Q(name__length__gte=1) & Q(name__length__lte=100), name="companies_company_name_length"
+                condition=Q(name__length__gte=1) & Q(name__length__lte=100),
+                name="companies_company_name_length",
             ),
         ]
 
@@ -86,9 +88,7 @@ class ApiKeyQuerySet(models.QuerySet):
 class ApiKey(models.Model):
     """A runtime's key. Only a prefix and an HMAC of the secret are kept; the text is shown once."""
 
-    company = models.ForeignKey(
-        Company, models.PROTECT, related_name="api_keys", verbose_name=_("company")
-    )
+    company = models.ForeignKey(Company, models.PROTECT, related_name="api_keys", verbose_name=_("company"))
     name = models.CharField(_("name"), max_length=100)
     agent = models.ForeignKey(
         "agents.Agent",
@@ -117,13 +117,10 @@ class ApiKey(models.Model):
         permissions = [("revoke_apikey", "Can revoke API key")]
         constraints = [
             models.CheckConstraint(
-                condition=Q(name__length__gte=1) & Q(name__length__lte=100), name="companies_apikey_name_length"
+                condition=Q(name__length__gte=1) & Q(name__length__lte=100),
+                name="companies_apikey_name_length",
             ),
         ]
 
     def __str__(self) -> str:
         return f"{self.name} ({self.prefix}…)"
-
-
-
-

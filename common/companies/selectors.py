@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 
-from common.companies.choices import GLOBAL_SLUG
+from common.choices import GLOBAL_SLUG
 from common.companies.models import ApiKey, Company
 from common.companies.rules import parse_key_text, secret_matches
 from common.errors import ApplicationError

@@ -105,7 +105,9 @@ def _key_receipt(key: ApiKey, actor: Actor, now: datetime, trigger: str, agent_n
 
 
 @transaction.atomic
-def save_company(*, company: Company, actor: Actor, now: datetime, member_ids: Sequence[int] | None = None) -> Company:
+def save_company(
+    *, company: Company, actor: Actor, now: datetime, member_ids: Sequence[int] | None = None
+) -> Company:
     """Store a new or changed company and its members, with a receipt in its chain.
 
     Errors: VALIDATION_ERROR for a bad slug or name, and for renaming or disabling `_global`.

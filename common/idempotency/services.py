@@ -51,7 +51,11 @@ def run_once(
             if stored is None:
                 stored = IdempotentRequest.objects.create(**place, body_sha256=digest, created_at=now)
                 answer = effect()
-                stored.status, stored.answer, stored.headers = answer.status, answer.body, dict(answer.headers)
+                stored.status, stored.answer, stored.headers = (
+                    answer.status,
+                    answer.body,
+                    dict(answer.headers),
+                )
                 stored.save(update_fields=["status", "answer", "headers"])
                 return answer
     except IntegrityError:

@@ -5,22 +5,29 @@ from __future__ import annotations
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from common.choices import GLOBAL_SLUG
 from common.models import AppendOnlyModel, AppendOnlyQuerySet
 from common.receipts.choices import LineStatus, ReceiptType, RiskLevel
 
 
 class ReceiptQuerySet(AppendOnlyQuerySet):
-    """Receipts by who may see them: members of the company; a superuser all."""
+    """Receipts by who may see them: a superuser all, others their companies' and those of `_global`."""
 
     def seen_by(self, user) -> ReceiptQuerySet:
-        return self if user.is_superuser else self.filter(company__members=user)
+        if user.is_superuser:
+            return self
+        mine = models.Q(company__in=user.companies.all())
+        return self.filter(mine | models.Q(company_slug=GLOBAL_SLUG))
 
 
 class ReceiptLineQuerySet(AppendOnlyQuerySet):
     """Lines by who may see their receipt."""
 
     def seen_by(self, user) -> ReceiptLineQuerySet:
-        return self if user.is_superuser else self.filter(receipt__company__members=user)
+        if user.is_superuser:
+            return self
+        mine = models.Q(receipt__company__in=user.companies.all())
+        return self.filter(mine | models.Q(receipt__company_slug=GLOBAL_SLUG))
 
 
 class Receipt(AppendOnlyModel):
@@ -79,9 +86,7 @@ class Receipt(AppendOnlyModel):
 class ReceiptLine(AppendOnlyModel):
     """One thing that the change did, or was kept from doing."""
 
-    receipt = models.ForeignKey(
-        Receipt, models.DO_NOTHING, related_name="lines", verbose_name=_("receipt")
-    )
+    receipt = models.ForeignKey(Receipt, models.DO_NOTHING, related_name="lines", verbose_name=_("receipt"))
     agent = models.ForeignKey(
         "agents.Agent",
         models.DO_NOTHING,

@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-
 import yaml
 from django.db.models import Prefetch, QuerySet
 
-from common.receipts.models import Receipt, ReceiptHead, ReceiptLine, ReceiptText
+from common.receipts.models import Receipt, ReceiptHead, ReceiptLine
 from common.receipts.rules import chain_hash, text_hash
 from common.receipts.services import LINE_FIELDS, RECEIPT_FIELDS, Tenant
 
@@ -34,9 +33,7 @@ class ChainReport:
 
 def with_texts(queryset: QuerySet[Receipt]) -> QuerySet[Receipt]:
     """Receipts with lines and texts loaded in three queries."""
-    return queryset.prefetch_related(
-        Prefetch("lines", ReceiptLine.objects.order_by("order", "id")), "texts"
-    )
+    return queryset.prefetch_related(Prefetch("lines", ReceiptLine.objects.order_by("order", "id")), "texts")
 
 
 def texts_of(receipt: Receipt) -> dict[tuple[int | None, str], str]:
@@ -88,7 +85,9 @@ def _texts_match(receipt: Receipt, lines: list[ReceiptLine]) -> bool:
     texts = texts_of(receipt)
     wanted = {place for place, digest in hashes.items() if digest}
     # An erased text is empty: its row stays, its hash in the chain stays, only the words are gone.
-    return set(texts) == wanted and all(not text or text_hash(text) == hashes[place] for place, text in texts.items())
+    return set(texts) == wanted and all(
+        not text or text_hash(text) == hashes[place] for place, text in texts.items()
+    )
 
 
 def export_shape(receipt: Receipt) -> dict[str, Any]:

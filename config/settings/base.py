@@ -261,6 +261,8 @@ LOGGING = {
         "console": logs.formatter(logs.CONSOLE),
         "json": logs.formatter(logs.JSON),
     },
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": env.str("LOG_FORMAT", "console")}},
+    "handlers": {
+        "console": {"class": "logging.StreamHandler", "formatter": env.str("LOG_FORMAT", "console")}
+    },
     "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", "INFO")},
 }

@@ -4,8 +4,8 @@ import os
 
 os.environ.setdefault("DATABASE_URL", "sqlite:///:memory:")
 
-from config.settings.base import *  # noqa: E402, F403
-from config.settings.base import VAR_DIR  # noqa: E402
+from config.settings.base import *  # noqa: F403
+from config.settings.base import VAR_DIR
 
 SECRET_KEY = "test-only-secret-key-of-sufficient-length-0123456789abcdef"
 API_KEY_PEPPER = "test-only-pepper"
