@@ -44,7 +44,9 @@ def append_only_lifted() -> Iterator[None]:
                 cursor.execute(sql)
 
 
-_flush = type(connection.ops).execute_sql_flush if connection.vendor else BaseDatabaseOperations.execute_sql_flush
+_flush = (
+    type(connection.ops).execute_sql_flush if connection.vendor else BaseDatabaseOperations.execute_sql_flush
+)
 
 
 def _flush_append_only(self: BaseDatabaseOperations, sql_list: list[str]) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext_lazy as _
 
+from common.archive import in_batches
 from common.errors import ApplicationError, invalid
 from common.idempotency.models import IdempotentRequest
 
@@ -69,7 +70,19 @@ def run_once(
     return Answer(stored.status, stored.answer, stored.headers)
 
 
-def forget_old(*, now: datetime) -> int:
-    """Delete stored answers older than KEPT_FOR; returns how many."""
-    deleted, _by_model = IdempotentRequest.objects.filter(created_at__lt=now - KEPT_FOR).delete()
-    return deleted
+def forget_old(
+    *,
+    now: datetime,
+    limit: int | None = None,
+    dry_run: bool = False,
+    progress: Callable[[int], Any] = lambda done: None,
+) -> int:
+    """Delete stored answers strictly older than KEPT_FOR, oldest first, in batches; returns how many."""
+    old = IdempotentRequest.objects.filter(created_at__lt=now - KEPT_FOR).order_by("created_at", "pk")
+    keys = list(old.values_list("pk", flat=True)[:limit])
+    if dry_run:
+        return len(keys)
+    for batch in in_batches(keys):
+        IdempotentRequest.objects.filter(pk__in=batch).delete()
+        progress(len(batch))
+    return len(keys)
