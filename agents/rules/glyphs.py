@@ -47,7 +47,7 @@ _TWINS_OF = {
 _TWINS = {sign: letter for letter, signs in _TWINS_OF.items() for sign in signs}
 # `LATIN SMALL LETTER P WITH HOOK`, `LATIN LETTER SMALL CAPITAL P`, `NEGATIVE SQUARED LATIN CAPITAL LETTER P`
 _LATIN_NAME_RE = re.compile(
-    r"(?:LATIN|INDICATOR SYMBOL) (?:[A-Z]+ )*?LETTER (?:[A-Z]+ )*?([A-Z])(?: WITH .+)?"
+    r"(?:LATIN|INDICATOR SYMBOL) (?:[A-Z]+ )*?LETTER (?:[A-Z]+ )*?([A-Z])(?: WITH .+)?$"
 )
 
 # Writings that stand beside Latin letters without a gap in ordinary names (`API网关`, `Tシャツ`).
@@ -89,7 +89,7 @@ def _twin(char: str) -> str:
     if char in _TWINS:
         return _TWINS[char]
     latin = _LATIN_NAME_RE.search(name)
-    return latin[1].lower() if latin and latin.end() == len(name) else char
+    return latin[1].lower() if latin else char
 
 
 def mixes_alphabets(text: str) -> bool:
