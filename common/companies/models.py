@@ -7,7 +7,7 @@ from datetime import datetime
 from django.conf import settings
 from django.core.validators import RegexValidator
 from django.db import models
-from django.db.models import Q
+from django.db.models import Count, Q
 from django.utils.translation import gettext_lazy as _
 
 from common.choices import GLOBAL_SLUG
@@ -25,11 +25,18 @@ class CompanyQuerySet(models.QuerySet):
         """All for a superuser; else those the user is a member of, and `_global` (read-only unless a member)."""
         if user.is_superuser:
             return self
-        return self.filter(Q(members=user) | Q(slug=GLOBAL_SLUG)).distinct()
+        return self.filter(Q(pk__in=user.companies.values("pk")) | Q(slug=GLOBAL_SLUG))
 
     def written_by(self, user) -> CompanyQuerySet:
         """Companies whose rows the user may change."""
-        return self if user.is_superuser else self.filter(members=user)
+        return self if user.is_superuser else self.filter(pk__in=user.companies.values("pk"))
+
+    def with_counts(self) -> CompanyQuerySet:
+        """Adds `member_count` and `agent_count` (agents that live) in the same query."""
+        return self.annotate(
+            member_count=Count("members", distinct=True),
+            agent_count=Count("agents", filter=Q(agents__deleted_at=None), distinct=True),
+        )
 
 
 class Company(TimestampedModel):
@@ -76,6 +83,12 @@ class Company(TimestampedModel):
 
 
 class ApiKeyQuerySet(models.QuerySet):
+    """Keys, by who may see them and whether they work."""
+
+    def seen_by(self, user) -> ApiKeyQuerySet:
+        """All for a superuser; else the keys of the companies the user is a member of, `_global` too only then."""
+        return self if user.is_superuser else self.filter(company__in=user.companies.values("pk"))
+
     def live(self, now: datetime) -> ApiKeyQuerySet:
         """Keys that authenticate at `now`: not revoked, not expired, company enabled."""
         return self.filter(

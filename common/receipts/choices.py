@@ -32,3 +32,8 @@ class RiskLevel(models.TextChoices):
     MEDIUM = "medium", _("medium")
     HIGH = "high", _("high")
     FORBIDDEN = "forbidden", _("forbidden")
+
+
+#: Lines of these types speak of keys and people: shown only to those who may see such rows. Where the
+#: receipt lies in the chain of `_global`, which all staff read, only to members of `_global`.
+GUARDED_LINES = {"api_key": "companies.view_apikey", "person": "accounts.view_user"}

@@ -7,17 +7,29 @@ from django.utils.translation import gettext_lazy as _
 
 from common.choices import GLOBAL_SLUG
 from common.models import AppendOnlyModel, AppendOnlyQuerySet
-from common.receipts.choices import LineStatus, ReceiptType, RiskLevel
+from common.receipts.choices import GUARDED_LINES, LineStatus, ReceiptType, RiskLevel
+
+
+def _hidden_types(user) -> list[str]:
+    """Types of lines whose subjects the user may not see."""
+    return [kind for kind, permission in GUARDED_LINES.items() if not user.has_perm(permission)]
 
 
 class ReceiptQuerySet(AppendOnlyQuerySet):
     """Receipts by who may see them: a superuser all, others their companies' and those of `_global`."""
 
     def seen_by(self, user) -> ReceiptQuerySet:
+        """Without receipts about keys or people for those who may not see keys or people."""
         if user.is_superuser:
             return self
-        mine = models.Q(company__in=user.companies.all())
-        return self.filter(mine | models.Q(company_slug=GLOBAL_SLUG))
+        lines = ReceiptLine.objects.filter(receipt=models.OuterRef("pk"))
+        mine = models.Q(company__in=user.companies.values("pk"))
+        if hidden := _hidden_types(user):
+            mine &= ~models.Exists(lines.filter(type__in=hidden))
+        shared = models.Q(company_slug=GLOBAL_SLUG) & ~models.Exists(
+            lines.filter(type__in=tuple(GUARDED_LINES))
+        )
+        return self.filter(mine | shared)
 
 
 class ReceiptLineQuerySet(AppendOnlyQuerySet):
@@ -26,8 +38,10 @@ class ReceiptLineQuerySet(AppendOnlyQuerySet):
     def seen_by(self, user) -> ReceiptLineQuerySet:
         if user.is_superuser:
             return self
-        mine = models.Q(receipt__company__in=user.companies.all())
-        return self.filter(mine | models.Q(receipt__company_slug=GLOBAL_SLUG))
+        mine = models.Q(receipt__company__in=user.companies.values("pk"))
+        mine &= ~models.Q(type__in=_hidden_types(user))
+        shared = models.Q(receipt__company_slug=GLOBAL_SLUG) & ~models.Q(type__in=tuple(GUARDED_LINES))
+        return self.filter(mine | shared)
 
 
 class Receipt(AppendOnlyModel):

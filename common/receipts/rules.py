@@ -6,7 +6,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from common.strict_json import canonical
 
@@ -21,6 +21,43 @@ TOTAL_OF_STATUS = {
     "rolled_back": "rolled_back",
     "archived": "archived",
 }
+
+#: Fields of the two tables that enter the hash, in the order of the models.
+RECEIPT_FIELDS = (
+    "company_id",
+    "company_slug",
+    "agent_id",
+    "agent_name",
+    "number",
+    "type",
+    "trigger",
+    "proposal_code",
+    "actor_name",
+    "channel",
+    "at",
+    "totals",
+    "detail",
+    "session_analysis_sha256",
+)
+LINE_FIELDS = (
+    "agent_id",
+    "order",
+    "type",
+    "content_sha256",
+    "target",
+    "risk_level",
+    "status",
+    "document_version",
+    "new_sha256",
+    "rejection_reason_sha256",
+)
+
+
+class Tenant(Protocol):
+    """What a receipt needs of a company (the room `companies` stands above this one)."""
+
+    pk: int
+    slug: str
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,7 @@ import yaml
 from django.db.models import Prefetch, QuerySet
 
 from common.receipts.models import Receipt, ReceiptHead, ReceiptLine
-from common.receipts.rules import chain_hash, text_hash
-from common.receipts.services import LINE_FIELDS, RECEIPT_FIELDS, Tenant
+from common.receipts.rules import LINE_FIELDS, RECEIPT_FIELDS, Tenant, chain_hash, text_hash
 
 _BATCH = 2000
 

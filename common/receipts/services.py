@@ -4,51 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any
 
 from django.db import transaction
 
 from common.actors import Actor
 from common.receipts.models import Receipt, ReceiptHead, ReceiptLine, ReceiptText
-from common.receipts.rules import Line, chain_hash, text_hash, totals_of
+from common.receipts.rules import (
+    LINE_FIELDS,
+    RECEIPT_FIELDS,
+    Line,
+    Tenant,
+    chain_hash,
+    text_hash,
+    totals_of,
+)
 from common.strict_json import canonical
-
-#: Fields of the two tables that enter the hash, in the order of the models.
-RECEIPT_FIELDS = (
-    "company_id",
-    "company_slug",
-    "agent_id",
-    "agent_name",
-    "number",
-    "type",
-    "trigger",
-    "proposal_code",
-    "actor_name",
-    "channel",
-    "at",
-    "totals",
-    "detail",
-    "session_analysis_sha256",
-)
-LINE_FIELDS = (
-    "agent_id",
-    "order",
-    "type",
-    "content_sha256",
-    "target",
-    "risk_level",
-    "status",
-    "document_version",
-    "new_sha256",
-    "rejection_reason_sha256",
-)
-
-
-class Tenant(Protocol):
-    """What a receipt needs of a company (the room `companies` stands above this one)."""
-
-    pk: int
-    slug: str
 
 
 @transaction.atomic
