@@ -22,7 +22,7 @@ class CompanyQuerySet(models.QuerySet):
         return self.filter(enabled=True)
 
     def seen_by(self, user) -> CompanyQuerySet:
-        """All for a superuser; else those the user is a member of, and `_global` (read-only unless a member)."""
+        """All for a superuser; else those the user is a member of, and `_global` (to read)."""
         if user.is_superuser:
             return self
         return self.filter(Q(pk__in=user.companies.values("pk")) | Q(slug=GLOBAL_SLUG))
@@ -86,7 +86,7 @@ class ApiKeyQuerySet(models.QuerySet):
     """Keys, by who may see them and whether they work."""
 
     def seen_by(self, user) -> ApiKeyQuerySet:
-        """All for a superuser; else the keys of the companies the user is a member of, `_global` too only then."""
+        """All for a superuser; else the keys of the companies that the user is a member of."""
         return self if user.is_superuser else self.filter(company__in=user.companies.values("pk"))
 
     def live(self, now: datetime) -> ApiKeyQuerySet:
