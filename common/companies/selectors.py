@@ -22,7 +22,7 @@ def peppers() -> list[str]:
 
 
 def key_by_text(text: str, now: datetime) -> ApiKey | None:
-    """The live key with this text, with its company loaded; None for unknown, expired, revoked or disabled."""
+    """The live key with this text, its company loaded; None for unknown, expired, revoked or disabled."""
     parts = parse_key_text(text)
     if parts is None:
         return None

@@ -62,7 +62,7 @@ class Tenant(Protocol):
 
 @dataclass(frozen=True)
 class Line:
-    """One line of a receipt before it is stored. `content` and `rejection_reason` are free text (erasable)."""
+    """One line of a receipt before it is stored; `content`, `rejection_reason` are free text (erasable)."""
 
     type: str
     target: str
