@@ -7,10 +7,11 @@ may change it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from django import forms
 from django.contrib import messages
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.contrib.admin.utils import unquote
 from django.core.exceptions import PermissionDenied
 from django.db import models
@@ -18,6 +19,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin
+from unfold.contrib.filters.admin import DropdownFilter
 from unfold.widgets import UnfoldAdminTextareaWidget
 
 from common.actors import Actor, Channel
@@ -25,6 +27,15 @@ from common.errors import ApplicationError
 
 #: Session key of the company chosen in the header; empty shows all that the person may see.
 CHOSEN_COMPANY = "company"
+#: A bulk action names and sends along every row, so it takes a bounded number of them.
+MAX_SELECTED = 2000
+_NAMED = 50
+
+
+def chosen_company(request: HttpRequest) -> str:
+    """The slug of the company chosen in the header; empty for all."""
+    session = getattr(request, "session", None)
+    return session.get(CHOSEN_COMPANY, "") if session is not None else ""
 
 
 def actor_of(request: HttpRequest) -> Actor:
@@ -39,6 +50,9 @@ class CountedTextarea(UnfoldAdminTextareaWidget):
     No `maxlength` on purpose: browsers count UTF-16 units and would block 300 emoji.
     """
 
+    # Unfold's template puts the text right behind the tag, where browsers swallow a first line end.
+    template_name = "django/forms/widgets/textarea.html"
+
     def __init__(self, limit: int, rows: int = 2, attrs: dict[str, Any] | None = None) -> None:
         super().__init__(
             {"rows": rows, "data-limit": str(limit), "class": "fieldbook-counted", **(attrs or {})}
@@ -50,6 +64,24 @@ class CountedTextarea(UnfoldAdminTextareaWidget):
         attrs = super().build_attrs(base_attrs, extra_attrs)
         attrs.pop("maxlength", None)
         return attrs
+
+
+class CompanyFilter(DropdownFilter):
+    """By company, offering only those the person may see (Django's own filter would list every name)."""
+
+    title = _("company")
+    parameter_name = "company"
+
+    def lookups(self, request: HttpRequest, model_admin: FieldbookAdmin) -> list[tuple[str, str]]:
+        model = model_admin.model
+        for part in str(model_admin.company_lookup).split("__"):
+            model = model._meta.get_field(part).related_model
+        self.lookup = model_admin.company_lookup
+        companies = model._default_manager.seen_by(request.user).order_by("slug")
+        return [(slug, f"{name} ({slug})") for slug, name in companies.values_list("slug", "name")]
+
+    def queryset(self, request: HttpRequest, queryset: models.QuerySet) -> models.QuerySet:
+        return queryset.filter(**{f"{self.lookup}__slug": self.value()}) if self.value() else queryset
 
 
 class FieldbookAdmin(ModelAdmin):
@@ -70,7 +102,7 @@ class FieldbookAdmin(ModelAdmin):
         queryset = super().get_queryset(request)
         if hasattr(queryset, "seen_by"):
             queryset = queryset.seen_by(request.user)
-        chosen = request.session.get(CHOSEN_COMPANY, "") if hasattr(request, "session") else ""
+        chosen = chosen_company(request)
         if self.company_lookup and chosen and request.resolver_match and self._is_list(request):
             queryset = queryset.filter(**{f"{self.company_lookup}__slug": chosen})
         return queryset
@@ -92,7 +124,13 @@ class FieldbookAdmin(ModelAdmin):
         if obj is None or self.company_lookup is None or request.user.is_superuser:
             return True
         company = self.company_of(obj)
-        return company is not None and company.members.filter(pk=request.user.pk).exists()
+        if company is None:
+            return False
+        # A page asks this a dozen times; one query a company is enough.
+        known = request.__dict__.setdefault("_fieldbook_writable", {})
+        if company.pk not in known:
+            known[company.pk] = company.members.filter(pk=request.user.pk).exists()
+        return known[company.pk]
 
     def has_change_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:
         return super().has_change_permission(request, obj) and self.may_write(request, obj)
@@ -101,7 +139,7 @@ class FieldbookAdmin(ModelAdmin):
         return super().has_delete_permission(request, obj) and self.may_write(request, obj)
 
     def get_actions(self, request: HttpRequest) -> dict:
-        """Without Django's "delete selected": it deletes past the services; pages that delete bring their own."""
+        """Without Django's "delete selected", which deletes past the services; pages bring their own."""
         actions = super().get_actions(request)
         actions.pop("delete_selected", None)
         return actions
@@ -120,12 +158,27 @@ class FieldbookAdmin(ModelAdmin):
         form_url: str = "",
         extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
-        """A refusal of a service becomes a message on the same page; nothing is stored."""
+        """A refusal of a service becomes a message; nothing is stored."""
         try:
             return super().changeform_view(request, object_id, form_url, extra_context)
         except ApplicationError as error:
-            show_error(request, error)
-            return HttpResponseRedirect(request.get_full_path())
+            return self.refused(request, error, object_id, form_url, extra_context)
+
+    def refused(
+        self,
+        request: HttpRequest,
+        error: ApplicationError,
+        object_id: str | None,
+        form_url: str,
+        extra_context: dict[str, Any] | None,
+    ) -> HttpResponse:
+        """The answer to a refused save: the same page again with the reason (after the rollback)."""
+        show_error(request, error)
+        return HttpResponseRedirect(request.get_full_path())
+
+    def _get_obj_does_not_exist_redirect(self, request: HttpRequest, opts: Any, object_id: str) -> NoReturn:
+        """A row that is not there for this person is 404; Django would go to the index and say so."""
+        raise Http404
 
     def visible_object(self, request: HttpRequest, object_id: str) -> Any:
         """The row of this id if the person may see it; 404 otherwise, whatever the reason."""
@@ -143,7 +196,8 @@ class FieldbookAdmin(ModelAdmin):
         back: str,
         obj: models.Model | None = None,
         lines: Iterable[Any] = (),
-        button: Any = _("Confirm"),
+        names: Iterable[Any] = (),
+        button: Any = None,
         hidden: Iterable[tuple[str, str]] = (),
         dangerous: bool = False,
         context: dict[str, Any] | None = None,
@@ -151,11 +205,11 @@ class FieldbookAdmin(ModelAdmin):
         """A verb: GET (or an unconfirmed POST) shows what will happen, a confirmed POST does it once.
 
         `perform` returns the message shown afterwards, or a response of its own; a refusal is shown as an
-        error. `hidden` are fields to send along (the selected rows of a bulk action).
+        error. `lines` are sentences, `names` the rows concerned, `hidden` fields to send along.
         """
         if obj is not None and not self.may_write(request, obj):
             raise PermissionDenied
-        if request.method == "POST" and request.POST.get("confirmed") == "yes":
+        if request.method == "POST" and "yes" in (request.POST.get("confirmed"), request.POST.get("post")):
             try:
                 outcome = perform()
             except ApplicationError as error:
@@ -171,13 +225,51 @@ class FieldbookAdmin(ModelAdmin):
             "opts": self.opts,
             "original": obj,
             "lines": list(lines),
-            "button": button,
+            "names": list(names),
+            "button": button or _("Confirm"),
             "back": back,
             "hidden": list(hidden),
             "dangerous": dangerous,
             **(context or {}),
         }
         return TemplateResponse(request, "admin/confirm.html", page)
+
+    def confirmed_action(
+        self,
+        request: HttpRequest,
+        queryset: models.QuerySet,
+        *,
+        perform: Callable[[list[Any]], Any],
+        changes: bool = True,
+        lines: Iterable[Any] = (),
+        **options: Any,
+    ) -> HttpResponse | None:
+        """A bulk verb: the confirmation names the chosen rows, and `perform` gets their ids once confirmed.
+
+        With `changes` every row must belong to a company that the person may change (403 otherwise).
+        Further `options` are those of `confirmed`.
+        """
+        rows = list(queryset[: MAX_SELECTED + 1])
+        if len(rows) > MAX_SELECTED:
+            message = _("At most %(limit)d rows at once; choose fewer.") % {"limit": MAX_SELECTED}
+            messages.error(request, message)
+            return None
+        companies = {company.pk: row for row in rows if (company := self.company_of(row)) is not None}
+        if changes and not all(self.may_write(request, row) for row in companies.values()):
+            raise PermissionDenied
+        names = [str(row) for row in rows[:_NAMED]]
+        if len(rows) > _NAMED:
+            names.append(str(_("… and %(count)d more")) % {"count": len(rows) - _NAMED})
+        chosen = [(ACTION_CHECKBOX_NAME, str(row.pk)) for row in rows]
+        return self.confirmed(
+            request,
+            perform=lambda: perform([row.pk for row in rows]),
+            back=request.get_full_path(),
+            lines=lines,
+            names=names,
+            hidden=[("action", request.POST.getlist("action")[0]), *chosen],
+            **options,
+        )
 
     def log_addition(self, request: HttpRequest, obj: Any, message: Any) -> None:
         """Receipts tell what happened, for every door; Django's own log would know only this one."""
