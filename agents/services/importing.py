@@ -31,7 +31,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True)
 class ImportLine:
-    """One item: `source` is `file:line`; `reason` is empty and `agent_id` set for an agent that was stored."""
+    """One item: `source` is `file:line`; `agent_id` is set, and `reason` empty, for a stored agent."""
 
     outcome: Outcome
     source: str

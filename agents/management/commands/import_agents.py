@@ -24,7 +24,7 @@ class Command(BaseCommand):
 
     help = (
         "Import agents from a file, or from all files of a folder: Markdown (front matter with name and "
-        "description, the body is the role definition), CSV with the columns act and prompt, JSON (the same as "
+        "description, the body is the role definition), CSV with columns act and prompt, JSON (the same as "
         "a list, or an export of this application), YAML agents (role, goal, backstory) and Dify apps. What "
         "cannot be imported is listed with file, line and reason; an agent that exists is never changed. The "
         "last line counts."
