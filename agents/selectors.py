@@ -8,6 +8,7 @@ from django.db.models import OuterRef, Prefetch, QuerySet, Subquery
 from django.utils.translation import gettext_lazy as _
 
 from agents.models import Agent, AgentVersion, Document, DocumentVersion
+from agents.rules.paths import path_key
 from agents.rules.snapshots import Snapshot
 from common.companies.models import Company
 from common.errors import ApplicationError
@@ -72,7 +73,7 @@ def snapshot(agent: Agent) -> Snapshot:
     """What a version keeps of the agent now."""
     documents = {
         document.path: {"version": document.current_version, "sha256": document.sha256}
-        for document in body_documents(agent)
+        for document in with_hash(agent.documents.filter(is_body=True, deleted_at=None)).order_by("path")
     }
     settings: dict[str, Any] = {name: getattr(agent, name) for name in RESTORED_SETTINGS}
     settings["is_default"] = agent.is_default
@@ -91,11 +92,30 @@ def body_documents(agent: Agent) -> QuerySet[Document]:
 
 
 def current_documents(queryset: QuerySet[Document]) -> QuerySet[Document]:
-    """Adds `text` and `sha256` of the current version in the same query."""
-    current = DocumentVersion.objects.filter(document=OuterRef("pk"), number=OuterRef("current_version"))
-    return queryset.annotate(
-        text=Subquery(current.values("text")[:1]), sha256=Subquery(current.values("sha256")[:1])
-    ).order_by("path", "id")
+    """The documents that exist now, with `text` and `sha256` of their current version, by path."""
+    text = Subquery(_current_version().values("text")[:1])
+    return with_hash(queryset.filter(deleted_at=None)).annotate(text=text).order_by("path", "id")
+
+
+def with_hash(queryset: QuerySet[Document]) -> QuerySet[Document]:
+    """Adds `sha256` of the current version, without reading any text."""
+    return queryset.annotate(sha256=Subquery(_current_version().values("sha256")[:1]))
+
+
+def _current_version() -> QuerySet[DocumentVersion]:
+    return DocumentVersion.objects.filter(document=OuterRef("pk"), number=OuterRef("current_version"))
+
+
+def find_document(agent: Agent, company: Company, path: str) -> Document | None:
+    """The document of a normalised path as `company` owns it, a deleted one too (its history goes on)."""
+    return agent.documents.filter(company=company, path_key=path_key(path)).first()
+
+
+def current_text(document: Document | None) -> str | None:
+    """The text of a document now; None when it does not exist or is deleted."""
+    if document is None or document.deleted_at is not None:
+        return None
+    return DocumentVersion.objects.get(document=document, number=document.current_version).text
 
 
 def get_version(agent: Agent, number: int) -> AgentVersion:

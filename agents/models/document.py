@@ -30,7 +30,8 @@ class DocumentQuerySet(models.QuerySet):
         return self.filter(Q(company__in=user.companies.all()) | shared)
 
     def live(self) -> DocumentQuerySet:
-        return self.filter(agent__deleted_at=None)
+        """Neither deleted nor of a deleted agent."""
+        return self.filter(deleted_at=None, agent__deleted_at=None)
 
 
 class Document(TimestampedModel):
@@ -45,6 +46,7 @@ class Document(TimestampedModel):
         editable=False, default=True, help_text="False for users/**: a company's own, not the shared body."
     )
     current_version = models.PositiveIntegerField(_("version"), default=0, editable=False)
+    deleted_at = models.DateTimeField(_("deleted"), null=True, blank=True, editable=False)
 
     objects = DocumentQuerySet.as_manager()
 

@@ -13,7 +13,7 @@ from agents.models import Agent, Document, DocumentVersion
 from agents.rules.documents import checked_text, sha256
 from agents.rules.paths import document_kind, is_user_path, normalise_path, path_key
 from agents.rules.protection import Change
-from agents.selectors import snapshot
+from agents.selectors import current_text, find_document, snapshot
 from agents.services.editing import Edit, keep_version, lock_agent
 from agents.services.protection import check_and_log, log_refusal, protected_path_error
 from common.companies.models import Company
@@ -67,9 +67,9 @@ def put_document(
     owner = _owning_company(agent, company, path)
     with transaction.atomic():
         locked = lock_agent(agent.pk)
-        document = locked.documents.filter(company=owner, path_key=key).first()
+        document = find_document(locked, owner, path)
         check_document_version(document, edit.expected)
-        old = _current_text(document)
+        old = current_text(document)
         change = Change(path=path, old_text=old, new_text=text)
         verdicts = check_and_log(
             agent=locked, company=owner, changes=[change], actor=edit.actor, request=request, now=edit.now
@@ -125,7 +125,7 @@ def _owning_company(agent: Agent, company: Company, path: str) -> Company:
 
 def check_document_version(document: Document | None, expected: Collection[int] | None) -> None:
     """VERSION_MISMATCH unless the document has one of the expected versions (0 when it does not exist)."""
-    current = document.current_version if document else 0
+    current = document.current_version if document and document.deleted_at is None else 0
     if expected is None or current in expected:
         return
     raise ApplicationError(
@@ -135,10 +135,40 @@ def check_document_version(document: Document | None, expected: Collection[int] 
     )
 
 
-def _current_text(document: Document | None) -> str | None:
-    if document is None:
-        return None
-    return DocumentVersion.objects.get(document=document, number=document.current_version).text
+def write_text(
+    *,
+    agent: Agent,
+    company: Company,
+    path: str,
+    text: str,
+    edit: Edit,
+    note: str = "",
+    proposal_code: str = "",
+) -> DocumentVersion:
+    """Make `text` the current text of a normalised path, as a new version.
+
+    For callers that hold the agent's lock, have checked the protection and keep the agent's version
+    themselves. Errors: COMPANY_FORBIDDEN, VALIDATION_ERROR.
+    """
+    checked_text(path_key(path), text)
+    owner = _owning_company(agent, company, path)
+    document = find_document(agent, owner, path) or _new_document(agent, owner, path)
+    return _add_version(document, text, edit, note, proposal_code)
+
+
+def remove_document(
+    *, agent: Agent, company: Company, path: str, edit: Edit, note: str = "", proposal_code: str = ""
+) -> DocumentVersion:
+    """Delete a document: an empty last version says who and why; writing the path again continues its history.
+
+    For the same callers as `write_text`. Errors: NOT_FOUND.
+    """
+    document = find_document(agent, _owning_company(agent, company, path), path)
+    if document is None or document.deleted_at is not None:
+        raise ApplicationError("NOT_FOUND", _("No such document of this agent."))
+    version = _add_version(document, "", edit, note, proposal_code)
+    Document.objects.filter(pk=document.pk).update(deleted_at=edit.now)
+    return version
 
 
 def _write(
@@ -150,7 +180,7 @@ def _write(
     edit: Edit,
     note: str,
 ) -> Written:
-    if document is not None and _current_text(document) == text:
+    if document is not None and current_text(document) == text:
         return Written(document, changed=False)
     is_body = not is_user_path(path)
     before = snapshot(agent) if is_body else None
@@ -174,9 +204,12 @@ def _new_document(agent: Agent, company: Company, path: str) -> Document:
     )
 
 
-def _add_version(document: Document, text: str, edit: Edit, note: str) -> DocumentVersion:
+def _add_version(
+    document: Document, text: str, edit: Edit, note: str, proposal_code: str = ""
+) -> DocumentVersion:
     document.current_version += 1
-    document.save(update_fields=["current_version", "updated_at"])
+    document.deleted_at = None
+    document.save(update_fields=["current_version", "deleted_at", "updated_at"])
     return DocumentVersion.objects.create(
         document=document,
         number=document.current_version,
@@ -184,6 +217,7 @@ def _add_version(document: Document, text: str, edit: Edit, note: str) -> Docume
         sha256=sha256(text),
         source=edit.source,
         author=edit.actor.name[:200],
+        proposal_code=proposal_code,
         note=note or edit.message,
         created_at=edit.now,
     )

@@ -22,7 +22,10 @@ from common.receipts.services import write_receipt
 
 @dataclass(frozen=True)
 class Edit:
-    """Who changes an agent, when, through which source and why; `expected` are the versions read before."""
+    """Who changes an agent, when, through which source and why; `expected` are the versions read before.
+
+    `receipt` False: the caller writes one receipt for several changes itself, in the same transaction.
+    """
 
     actor: Actor
     now: datetime
@@ -30,6 +33,7 @@ class Edit:
     message: str = ""
     expected: Collection[int] | None = None
     trigger: str = "agent_changed"
+    receipt: bool = True
 
 
 @contextmanager
@@ -100,6 +104,8 @@ def keep_version(agent: Agent, before: Snapshot | None, edit: Edit) -> bool:
         message=edit.message[:500],
         created_at=edit.now,
     )
+    if not edit.receipt:
+        return True
     write_receipt(
         company=agent.company,
         actor=edit.actor,
