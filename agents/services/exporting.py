@@ -1,22 +1,29 @@
-"""An agent as one JSON object that `import_agents` reads back to an equal agent."""
+"""Agents as JSON objects that `import_agents` reads back to equal agents."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
+from agents.importers.own_export import MANY, ONE, VERSION
 from agents.models import Agent
 from agents.selectors import RESTORED_SETTINGS, body_documents
 from experiences.selectors import rows_of
 
-FORMAT = "fieldbook.agent"
-
 
 def export_agent(agent: Agent) -> dict[str, Any]:
     """Agent, rows in order, body documents; nothing learned, no `users/**`, no keys."""
+    return {"format": ONE, "version": VERSION, **_body(agent)}
+
+
+def export_collection(agents: Iterable[Agent]) -> dict[str, Any]:
+    """Several agents in one object, each as in `export_agent`."""
+    return {"format": MANY, "version": VERSION, "agents": [_body(agent) for agent in agents]}
+
+
+def _body(agent: Agent) -> dict[str, Any]:
     settings = {name: getattr(agent, name) for name in RESTORED_SETTINGS}
     return {
-        "format": FORMAT,
-        "version": 1,
         "agent": {**settings, "system_prompt": agent.system_prompt},
         "experiences": [
             {"content": row.content, "enabled": row.enabled, "sort_order": row.order}
