@@ -17,6 +17,8 @@ from django.core.exceptions import PermissionDenied
 from django.db import models
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils.http import urlencode
 from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin
 from unfold.contrib.filters.admin import DropdownFilter
@@ -179,6 +181,28 @@ class FieldbookAdmin(ModelAdmin):
     def _get_obj_does_not_exist_redirect(self, request: HttpRequest, opts: Any, object_id: str) -> NoReturn:
         """A row that is not there for this person is 404; Django would go to the index and say so."""
         raise Http404
+
+    def receipts_of(self, obj: Any) -> str:
+        """What to search receipts for, to find those about `obj`; empty where a page has no history."""
+        return ""
+
+    def history_view(
+        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """The receipts about a row: Django's own log knows only this door and stays empty."""
+        query = self.receipts_of(self.visible_object(request, object_id))
+        if not query:
+            raise Http404
+        return HttpResponseRedirect(
+            reverse("admin:receipts_receipt_changelist") + "?" + urlencode({"q": query})
+        )
+
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, obj: Any = None, **kwargs: Any
+    ) -> HttpResponse:
+        if type(self).history_view is FieldbookAdmin.history_view and not (obj and self.receipts_of(obj)):
+            context["show_history"] = False
+        return super().render_change_form(request, context, *args, obj=obj, **kwargs)
 
     def visible_object(self, request: HttpRequest, object_id: str) -> Any:
         """The row of this id if the person may see it; 404 otherwise, whatever the reason."""
