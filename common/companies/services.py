@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -9,7 +10,7 @@ from django.db import transaction
 from django.utils.translation import gettext_lazy as _
 
 from common.actors import Actor
-from common.companies.choices import Scope
+from common.companies.choices import SLUG_PATTERN, Scope
 from common.companies.models import ApiKey, Company
 from common.companies.rules import new_key_text, secret_hash
 from common.companies.selectors import LAST_USED_RESOLUTION, peppers
@@ -110,34 +111,74 @@ def save_company(
 ) -> Company:
     """Store a new or changed company and its members, with a receipt in its chain.
 
-    Errors: VALIDATION_ERROR for a bad slug or name, and for renaming or disabling `_global`.
+    Errors: VALIDATION_ERROR for a bad or taken slug, a bad name, and for renaming or disabling `_global`.
     """
-    before = Company.objects.filter(pk=company.pk).first()
+    before = Company.objects.select_for_update().filter(pk=company.pk).first()
     company.name = clean(company.name)
-    if before is not None and before.is_global and (company.slug != before.slug or not company.enabled):
-        raise invalid("/slug", _("The company _global can be neither renamed nor disabled."))
-    if is_blank(company.name) or length(company.name) > MAX_KEY_NAME:
-        raise invalid("/name", _("The name needs 1 to 100 visible characters."))
+    _check_company(company, before)
     company.save()
-    changed = _changed_fields(before, company)
+    lines = _changed_lines(before, company)
     if member_ids is not None:
-        known = set(company.members.values_list("pk", flat=True))
-        if known != set(member_ids):
-            changed.append("members")
-            company.members.set(member_ids)
-    if changed:
-        write_receipt(
-            company=company,
-            actor=actor,
-            type=ReceiptType.CHANGE,
-            trigger="company_created" if before is None else "company_changed",
-            at=now,
-            lines=[Line(type="company", target=f"companies/{company.slug}/{field}") for field in changed],
-            detail={"enabled": company.enabled},
-        )
+        lines += _set_members(company, member_ids)
+    if lines:
+        trigger = "company_created" if before is None else "company_changed"
+        _company_receipt(company, actor, now, trigger, lines)
     return company
 
 
-def _changed_fields(before: Company | None, after: Company) -> list[str]:
+def _check_company(company: Company, before: Company | None) -> None:
+    if before is not None and before.is_global:
+        kept = (company.slug, company.name, company.enabled) == (before.slug, before.name, True)
+        if not kept:
+            raise invalid("/slug", _("The company _global can be neither renamed nor disabled."))
+    if not re.fullmatch(SLUG_PATTERN, company.slug):
+        raise invalid("/slug", _("1 to 50 lower-case letters, digits and hyphens; used in URLs and commands."))
+    if Company.objects.filter(slug=company.slug).exclude(pk=company.pk).exists():
+        raise invalid("/slug", _("There is a company with this slug already."))
+    if is_blank(company.name) or length(company.name) > MAX_KEY_NAME:
+        raise invalid("/name", _("The name needs 1 to 100 visible characters."))
+
+
+def _changed_lines(before: Company | None, after: Company) -> list[Line]:
     fields = ("slug", "name", "enabled")
-    return [name for name in fields if before is None or getattr(before, name) != getattr(after, name)]
+    changed = [name for name in fields if before is None or getattr(before, name) != getattr(after, name)]
+    return [_company_line(after, name, str(getattr(after, name))) for name in changed]
+
+
+def _company_line(company: Company, field: str, content: str) -> Line:
+    return Line(type="company", target=f"companies/{company.slug}/{field}", content=content)
+
+
+def _set_members(company: Company, member_ids: Sequence[int]) -> list[Line]:
+    """Replace the members; one line that names who came (+) and who went (−), or none."""
+    names = dict(company.members.values_list("pk", "username"))
+    company.members.set(member_ids)
+    now_names = dict(company.members.values_list("pk", "username"))
+    came = [f"+ {now_names[pk]}" for pk in sorted(now_names.keys() - names.keys())]
+    went = [f"− {names[pk]}" for pk in sorted(names.keys() - now_names.keys())]
+    return [_company_line(company, "members", "\n".join(came + went))] if came or went else []
+
+
+@transaction.atomic
+def set_membership(*, company: Company, person_id: int, member: bool, actor: Actor, now: datetime) -> bool:
+    """Make a person a member of a company, or no longer one; returns whether that changed anything."""
+    known = set(company.members.values_list("pk", flat=True))
+    wanted = known | {person_id} if member else known - {person_id}
+    lines = _set_members(company, sorted(wanted))
+    if lines:
+        _company_receipt(company, actor, now, "company_changed", lines)
+    return bool(lines)
+
+
+def _company_receipt(
+    company: Company, actor: Actor, now: datetime, trigger: str, lines: Sequence[Line]
+) -> None:
+    write_receipt(
+        company=company,
+        actor=actor,
+        type=ReceiptType.CHANGE,
+        trigger=trigger,
+        at=now,
+        lines=lines,
+        detail={"enabled": company.enabled},
+    )
