@@ -23,7 +23,7 @@ class Command(BaseCommand):
 
     help = (
         "Export agents as JSON: role definition, settings, experiences in order with their switches, "
-        "documents. Not exported: versions, receipts, keys, documents of users. `import_agents` reads it back. "
+        "documents. Not exported: versions, receipts, keys, user documents. `import_agents` reads it back. "
         "Without DIR and --output the JSON goes to standard output."
     )
 
