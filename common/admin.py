@@ -6,6 +6,7 @@ may change it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
 
@@ -18,20 +19,34 @@ from django.db import models
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
+from django.utils.html import format_html, format_html_join
 from django.utils.http import urlencode
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin
 from unfold.contrib.filters.admin import DropdownFilter
 from unfold.widgets import UnfoldAdminTextareaWidget
 
 from common.actors import Actor, Channel
+from common.choices import GLOBAL_SLUG
 from common.errors import ApplicationError
+from common.text import show_hidden
 
 #: Session key of the company chosen in the header; empty shows all that the person may see.
 CHOSEN_COMPANY = "company"
 #: A bulk action names and sends along every row, so it takes a bounded number of them.
 MAX_SELECTED = 2000
 _NAMED = 50
+_HIDDEN_MARK = re.compile(r"(\[U\+[0-9A-F]{4,6}\])")
+
+
+def visible(text: str) -> SafeString:
+    """The text, escaped, with each character that shows nothing as a highlighted `[U+XXXX]`."""
+    pieces = _HIDDEN_MARK.split(show_hidden(text))
+    mark = '<span class="fieldbook-hidden">{}</span>'
+    return format_html_join(
+        "", "{}", ((format_html(mark, piece) if index % 2 else piece,) for index, piece in enumerate(pieces))
+    )
 
 
 def chosen_company(request: HttpRequest) -> str:
@@ -94,6 +109,8 @@ class FieldbookAdmin(ModelAdmin):
     """
 
     company_lookup: str | None = "company"
+    #: Whether the list of a company chosen in the header holds the shared rows of `_global` too.
+    list_shows_shared = False
     list_per_page = 50
     show_full_result_count = False
     compressed_fields = True
@@ -106,7 +123,8 @@ class FieldbookAdmin(ModelAdmin):
             queryset = queryset.seen_by(request.user)
         chosen = chosen_company(request)
         if self.company_lookup and chosen and request.resolver_match and self._is_list(request):
-            queryset = queryset.filter(**{f"{self.company_lookup}__slug": chosen})
+            slugs = [chosen, GLOBAL_SLUG] if self.list_shows_shared else [chosen]
+            queryset = queryset.filter(**{f"{self.company_lookup}__slug__in": slugs})
         return queryset
 
     def _is_list(self, request: HttpRequest) -> bool:
