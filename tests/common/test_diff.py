@@ -122,7 +122,7 @@ _TEXTS = st.lists(st.sampled_from(["a", "b", "", "中", "x\r", "c"]), max_size=1
 
 
 @given(_TEXTS, _TEXTS, st.integers(0, 4))
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=600, deadline=None)
 def test_applying_the_hunks_gives_the_new_text(old, new, context):
     assert applied(old, hunks(old, new, context)) == new
 
