@@ -33,6 +33,7 @@ STATUS_BY_CODE: dict[str, int] = {
     "STATE_CONFLICT": 409,
     "IDEMPOTENCY_KEY_REUSED": 409,
     "AGENT_DEFAULT_UNDELETABLE": 409,
+    "ROLLBACK_CONFLICT": 409,
     "PROTECTED_PATHS_UNAVAILABLE": 409,
     "AGENT_DISABLED": 410,
     "VERSION_MISMATCH": 412,
@@ -73,6 +74,11 @@ class ApplicationError(Exception):
 
     def __str__(self) -> str:
         return f"{self.code}: {self.message}"
+
+
+def below(pointer: str, key: str | int) -> str:
+    """The JSON pointer (RFC 6901) of the member `key` of what `pointer` names."""
+    return f"{pointer}/{str(key).replace('~', '~0').replace('/', '~1')}"
 
 
 def invalid(pointer: str, detail: Any, code: str = "VALIDATION_ERROR", **extra: Any) -> ApplicationError:

@@ -26,12 +26,12 @@ def sync_experiences(*, agent_id: int, rows: Sequence[RowInput], now: datetime) 
         Experience.objects.filter(agent_id=agent_id, pk__in=gone).delete()
     changed, new = [], []
     for order, row in enumerate(wanted):
-        content = checked_content(row.content)
         if row.id is None:
-            enabled = row.enabled is not False
+            content, enabled = checked_content(row.content), row.enabled is not False
             new.append(Experience(agent_id=agent_id, content=content, order=order, enabled=enabled))
             continue
         old = stored[row.id]
+        content = old.content if row.content is None else checked_content(row.content)
         enabled = old.enabled if row.enabled is None else row.enabled
         if (old.content, old.order, old.enabled) != (content, order, enabled):
             old.content, old.order, old.enabled, old.updated_at = content, order, enabled, now
@@ -105,6 +105,20 @@ def restore_experiences(*, agent_id: int, rows: Sequence[Mapping[str, Any]], now
     ]
     Experience.objects.bulk_update([row for row in wanted if row.pk in stored], _WRITTEN, batch_size=500)
     Experience.objects.bulk_create([row for row in wanted if row.pk not in stored])
+
+
+def restore_experience(
+    *, agent_id: int, row_id: int, content: str, enabled: bool, position: int, now: datetime
+) -> Experience:
+    """Bring a deleted row back under its old id, at `position` (clamped). Errors: AGENT_EXPERIENCE_CONTENT_INVALID."""
+    ids = list(Experience.objects.of_agent(agent_id).values_list("pk", flat=True))
+    row = Experience(
+        pk=row_id, agent_id=agent_id, content=checked_content(content), order=len(ids), enabled=enabled
+    )
+    Experience.objects.bulk_create([row])
+    renumber(agent_id=agent_id, ids=moved([*ids, row_id], row_id, position), now=now)
+    row.refresh_from_db()
+    return row
 
 
 def renumber(*, agent_id: int, ids: Sequence[int], now: datetime) -> None:
