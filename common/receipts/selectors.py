@@ -41,18 +41,30 @@ def texts_of(receipt: Receipt) -> dict[tuple[int | None, str], str]:
 
 
 def verify_chain(company: Tenant) -> ChainReport:
-    """Recompute every hash of the company's chain; stops at the first broken link and names it."""
-    previous, expected = "", 1
+    """Recompute every hash of the company's chain; stops at the first broken link and names it.
+
+    Receipts may be written meanwhile: the chain must reach at least the end it had at the start, and at most
+    the one it has afterwards.
+    """
+    due, previous, number = _head(company.pk), "", 0
     for receipt in _in_order(company.pk):
-        reason = _fault(receipt, previous, expected)
+        reason = _fault(receipt, previous, number + 1)
+        if not reason and receipt.number == due[0] and receipt.sha256 != due[1]:
+            reason = "not the receipt that was the end of the chain"
         if reason:
-            return ChainReport(company.slug, expected - 1, receipt.number, reason)
-        previous, expected = receipt.sha256, expected + 1
-    head = ReceiptHead.objects.filter(company_id=company.pk).first()
-    known = (head.number, head.sha256) if head else (0, "")
-    if known != (expected - 1, previous):
-        return ChainReport(company.slug, expected - 1, expected, "missing at the end of the chain")
-    return ChainReport(company.slug, expected - 1)
+            return ChainReport(company.slug, number, receipt.number, reason)
+        previous, number = receipt.sha256, number + 1
+    last = _head(company.pk)
+    if number < due[0]:
+        return ChainReport(company.slug, number, number + 1, "missing at the end of the chain")
+    if number > last[0] or (number == last[0] and previous != last[1]):
+        return ChainReport(company.slug, number, number, "behind the end of the chain")
+    return ChainReport(company.slug, number)
+
+
+def _head(company_id: int) -> tuple[int, str]:
+    head = ReceiptHead.objects.filter(company_id=company_id).values_list("number", "sha256").first()
+    return head or (0, "")
 
 
 def _in_order(company_id: int) -> Iterator[Receipt]:
