@@ -132,7 +132,9 @@ def _check_company(company: Company, before: Company | None) -> None:
         if not kept:
             raise invalid("/slug", _("The company _global can be neither renamed nor disabled."))
     if not re.fullmatch(SLUG_PATTERN, company.slug):
-        raise invalid("/slug", _("1 to 50 lower-case letters, digits and hyphens; used in URLs and commands."))
+        raise invalid(
+            "/slug", _("1 to 50 lower-case letters, digits and hyphens; used in URLs and commands.")
+        )
     if Company.objects.filter(slug=company.slug).exclude(pk=company.pk).exists():
         raise invalid("/slug", _("There is a company with this slug already."))
     if is_blank(company.name) or length(company.name) > MAX_KEY_NAME:

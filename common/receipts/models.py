@@ -31,6 +31,11 @@ class ReceiptQuerySet(AppendOnlyQuerySet):
         )
         return self.filter(mine | shared)
 
+    def about(self, target: str) -> ReceiptQuerySet:
+        """Those with a line whose target begins with `target`, newest first."""
+        lines = ReceiptLine.objects.filter(receipt=models.OuterRef("pk"), target__startswith=target)
+        return self.filter(models.Exists(lines)).order_by("-at", "-id")
+
 
 class ReceiptLineQuerySet(AppendOnlyQuerySet):
     """Lines by who may see their receipt."""

@@ -1,0 +1,35 @@
+"""The words for roles and permissions."""
+
+from django.utils.translation import gettext_lazy as _
+
+#: Name of a built-in role -> (its name, what it is for) in the reader's language.
+ROLES = {
+    "Viewer": (_("Viewer"), _("sees agents, experiences, documents and receipts")),
+    "Editor": (_("Editor"), _("also changes agents, experiences and documents")),
+    "Approver": (_("Approver"), _("sees as a Viewer and decides about proposals")),
+    "Administrator": (_("Administrator"), _("also manages companies, keys, people and protected paths")),
+}
+
+#: First part of a permission's code name -> the verb.
+VERBS = {
+    "view": _("view"),
+    "add": _("add"),
+    "change": _("change"),
+    "delete": _("delete"),
+    "copy": _("copy"),
+    "switch": _("enable and disable"),
+    "restore": _("restore an earlier version"),
+    "import": _("import"),
+    "export": _("export"),
+    "revoke": _("revoke"),
+}
+
+
+def role_label(name: str) -> str:
+    """The name of a role in the reader's language; a role made by hand keeps its name."""
+    return str(ROLES[name][0]) if name in ROLES else name
+
+
+def role_hint(name: str) -> str:
+    """What a built-in role is for; empty for one made by hand."""
+    return str(ROLES[name][1]) if name in ROLES else ""
