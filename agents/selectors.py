@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db.models import OuterRef, Prefetch, QuerySet, Subquery
+from django.db.models import OuterRef, Prefetch, Subquery
 from django.utils.translation import gettext_lazy as _
 
 from agents.models import Agent, AgentVersion, Document, DocumentVersion
+from agents.models.agent import AgentQuerySet
+from agents.models.document import DocumentQuerySet
 from agents.rules.paths import path_key
 from agents.rules.snapshots import Snapshot
 from common.companies.models import Company
 from common.errors import ApplicationError
+from common.models import CodePointOrder
 from common.text import name_key
 from experiences.models import Experience
 from experiences.selectors import snapshot_rows
@@ -29,13 +32,13 @@ RESTORED_SETTINGS = (
 )
 
 
-def agents_readable_from(company: Company, agent_id: int | None = None) -> QuerySet[Agent]:
+def agents_readable_from(company: Company, agent_id: int | None = None) -> AgentQuerySet:
     """Live agents that `company` may see (own and shared), or just the one a key is bound to."""
     queryset = Agent.objects.live().readable_from(company).select_related("company", "owner")
     return queryset.filter(pk=agent_id) if agent_id is not None else queryset
 
 
-def with_rows(queryset: QuerySet[Agent]) -> QuerySet[Agent]:
+def with_rows(queryset: AgentQuerySet) -> AgentQuerySet:
     """Agents with their experience rows loaded in one more query."""
     return queryset.prefetch_related(Prefetch("experiences", Experience.objects.order_by("order", "id")))
 
@@ -73,7 +76,7 @@ def snapshot(agent: Agent) -> Snapshot:
     """What a version keeps of the agent now."""
     documents = {
         document.path: {"version": document.current_version, "sha256": document.sha256}
-        for document in with_hash(agent.documents.filter(is_body=True, deleted_at=None)).order_by("path")
+        for document in current_documents(agent.documents.filter(is_body=True), with_text=False)
     }
     settings: dict[str, Any] = {name: getattr(agent, name) for name in RESTORED_SETTINGS}
     settings["is_default"] = agent.is_default
@@ -86,24 +89,18 @@ def snapshot(agent: Agent) -> Snapshot:
     }
 
 
-def body_documents(agent: Agent) -> QuerySet[Document]:
-    """The documents of the shared body with `sha256` of the current text, by path."""
+def body_documents(agent: Agent) -> DocumentQuerySet:
+    """The documents of the shared body with `text` and `sha256` of the current version, by path."""
     return current_documents(agent.documents.filter(is_body=True))
 
 
-def current_documents(queryset: QuerySet[Document]) -> QuerySet[Document]:
-    """The documents that exist now, with `text` and `sha256` of their current version, by path."""
-    text = Subquery(_current_version().values("text")[:1])
-    return with_hash(queryset.filter(deleted_at=None)).annotate(text=text).order_by("path", "id")
-
-
-def with_hash(queryset: QuerySet[Document]) -> QuerySet[Document]:
-    """Adds `sha256` of the current version, without reading any text."""
-    return queryset.annotate(sha256=Subquery(_current_version().values("sha256")[:1]))
-
-
-def _current_version() -> QuerySet[DocumentVersion]:
-    return DocumentVersion.objects.filter(document=OuterRef("pk"), number=OuterRef("current_version"))
+def current_documents(queryset: DocumentQuerySet, *, with_text: bool = True) -> DocumentQuerySet:
+    """The documents that exist now, with `sha256` and if wanted `text` of their current version, by path."""
+    current = DocumentVersion.objects.filter(document=OuterRef("pk"), number=OuterRef("current_version"))
+    added = {"sha256": Subquery(current.values("sha256")[:1])}
+    if with_text:
+        added["text"] = Subquery(current.values("text")[:1])
+    return queryset.filter(deleted_at=None).annotate(**added).order_by(CodePointOrder("path"), "id")
 
 
 def find_document(agent: Agent, company: Company, path: str) -> Document | None:
@@ -126,6 +123,6 @@ def get_version(agent: Agent, number: int) -> AgentVersion:
     return version
 
 
-def documents_readable(agent: Agent, company: Company) -> QuerySet[Document]:
+def documents_readable(agent: Agent, company: Company, *, with_text: bool = True) -> DocumentQuerySet:
     """The agent's body documents and the `users/**` documents of the caller's company."""
-    return current_documents(agent.documents.readable_from(company))
+    return current_documents(agent.documents.readable_from(company), with_text=with_text)

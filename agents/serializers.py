@@ -4,13 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
-from drf_spectacular.utils import extend_schema_field
+from drf_spectacular.utils import extend_schema_field, inline_serializer
 from rest_framework import serializers
 
 from agents.models import Agent, AgentVersion, Document, DocumentVersion
-from common.api.fields import IdField, PositionField, RuledTextField, SwitchField, TextField
+from agents.rules.fields import too_many
+from common.api.fields import (
+    RuledIdField,
+    RuledTextField,
+    RuledTextListField,
+    SwitchField,
+    TextField,
+    WholeNumberField,
+)
 from experiences.models import Experience
-from experiences.rules import RowInput
+from experiences.rules import MAX_ROWS_AT_ONCE, RowInput
+
+Fields = tuple[str, ...]
 
 
 class ExperienceSerializer(serializers.ModelSerializer):
@@ -20,30 +30,36 @@ class ExperienceSerializer(serializers.ModelSerializer):
 
     class Meta:
         model = Experience
-        fields = ("id", "content", "sort_order", "enabled", "created_at", "updated_at")
-        read_only_fields = fields
+        fields: Fields = ("id", "content", "sort_order", "enabled", "created_at", "updated_at")
+        read_only_fields: Fields = fields
+
+
+class RowListSerializer(serializers.ListSerializer):
+    """A list of rows; refused for its length before the first row is looked at."""
+
+    def to_internal_value(self, data: Any) -> list[Any]:
+        if isinstance(data, list) and len(data) > MAX_ROWS_AT_ONCE:
+            raise too_many("/experiences", MAX_ROWS_AT_ONCE, len(data))
+        return super().to_internal_value(data)
 
 
 class RowInputSerializer(serializers.Serializer):
-    """One item of a nested `experiences` list; what content may be is decided by the rules."""
+    """One item of a nested `experiences` list; what id and content may be is decided by the rules."""
 
-    id = IdField(required=False, allow_null=True)
-    content = RuledTextField(allow_null=True, default=None)
-    sort_order = PositionField(required=False, allow_null=True)
+    id = RuledIdField(required=False, allow_null=True)
+    content = RuledTextField(required=False, allow_null=True)
+    sort_order = WholeNumberField(required=False, allow_null=True)
     enabled = SwitchField(required=False, allow_null=True)
 
-    def to_internal_value(self, data: Any) -> RowInput:
-        values = super().to_internal_value(data)
-        return RowInput(
-            content=values["content"],
-            id=values.get("id"),
-            sort_order=values.get("sort_order"),
-            enabled=values.get("enabled"),
-        )
+    class Meta:
+        list_serializer_class = RowListSerializer
+
+    def to_internal_value(self, data: Any) -> RowInput:  # type: ignore[override]
+        return RowInput(**super().to_internal_value(data))
 
 
 class AgentInputSerializer(serializers.Serializer):
-    """What may be sent of an agent; absent or null leaves a field as it is."""
+    """What may be sent of an agent; absent or null leaves a field as it is. `message` goes into the history."""
 
     name = TextField(required=False, allow_null=True)
     system_prompt = TextField(required=False, allow_null=True)
@@ -53,9 +69,10 @@ class AgentInputSerializer(serializers.Serializer):
     is_default = SwitchField(required=False, allow_null=True)
     inject_session_recaps = SwitchField(required=False, allow_null=True)
     introspection_enabled = SwitchField(required=False, allow_null=True)
-    tags = serializers.ListField(child=TextField(), required=False, allow_null=True)
-    skill_names = serializers.ListField(child=TextField(), required=False, allow_null=True)
+    tags = RuledTextListField(required=False, allow_null=True)
+    skill_names = RuledTextListField(required=False, allow_null=True)
     experiences = RowInputSerializer(many=True, required=False, allow_null=True)
+    message = TextField(required=False, allow_null=True)
 
 
 class AgentReplaceSerializer(AgentInputSerializer):
@@ -63,6 +80,12 @@ class AgentReplaceSerializer(AgentInputSerializer):
 
     name = TextField()
     system_prompt = TextField()
+
+
+class MessageSerializer(serializers.Serializer):
+    """Why something is done; it goes into the history."""
+
+    message = TextField(required=False, allow_null=True)
 
 
 class AgentSerializer(serializers.ModelSerializer):
@@ -76,7 +99,7 @@ class AgentSerializer(serializers.ModelSerializer):
 
     class Meta:
         model = Agent
-        fields = (
+        fields: Fields = (
             "id",
             "company",
             "name",
@@ -97,7 +120,7 @@ class AgentSerializer(serializers.ModelSerializer):
             "created_at",
             "updated_at",
         )
-        read_only_fields = fields
+        read_only_fields: Fields = fields
 
     @extend_schema_field(int)
     def get_experience_count(self, agent: Agent) -> int:
@@ -116,15 +139,15 @@ class AgentSummarySerializer(AgentSerializer):
     """An agent without its rows (`?fields=summary`)."""
 
     class Meta(AgentSerializer.Meta):
-        fields = tuple(name for name in AgentSerializer.Meta.fields if name != "experiences")
-        read_only_fields = fields
+        fields: Fields = tuple(name for name in AgentSerializer.Meta.fields if name != "experiences")
+        read_only_fields: Fields = fields
 
 
 class ExperienceInputSerializer(serializers.Serializer):
     """A single row: absent or null leaves a field as it is; a new row needs content."""
 
     content = RuledTextField(required=False, allow_null=True)
-    sort_order = PositionField(required=False, allow_null=True)
+    sort_order = WholeNumberField(required=False, allow_null=True)
     enabled = SwitchField(required=False, allow_null=True)
 
 
@@ -133,16 +156,16 @@ class VersionSerializer(serializers.ModelSerializer):
 
     class Meta:
         model = AgentVersion
-        fields = ("number", "sha256", "author", "source", "message", "created_at")
-        read_only_fields = fields
+        fields: Fields = ("number", "sha256", "author", "source", "message", "created_at")
+        read_only_fields: Fields = fields
 
 
 class VersionDetailSerializer(VersionSerializer):
     """A version with its snapshot."""
 
     class Meta(VersionSerializer.Meta):
-        fields = (*VersionSerializer.Meta.fields, "snapshot")
-        read_only_fields = fields
+        fields: Fields = (*VersionSerializer.Meta.fields, "snapshot")
+        read_only_fields: Fields = fields
 
 
 class DocumentSerializer(serializers.ModelSerializer):
@@ -154,8 +177,8 @@ class DocumentSerializer(serializers.ModelSerializer):
 
     class Meta:
         model = Document
-        fields = ("id", "company", "path", "kind", "version", "sha256", "created_at", "updated_at")
-        read_only_fields = fields
+        fields: Fields = ("id", "company", "path", "kind", "version", "sha256", "created_at", "updated_at")
+        read_only_fields: Fields = fields
 
 
 class DocumentDetailSerializer(DocumentSerializer):
@@ -164,8 +187,8 @@ class DocumentDetailSerializer(DocumentSerializer):
     text = serializers.CharField(read_only=True)
 
     class Meta(DocumentSerializer.Meta):
-        fields = (*DocumentSerializer.Meta.fields, "text")
-        read_only_fields = fields
+        fields: Fields = (*DocumentSerializer.Meta.fields, "text")
+        read_only_fields: Fields = fields
 
 
 class DocumentInputSerializer(serializers.Serializer):
@@ -173,8 +196,8 @@ class DocumentInputSerializer(serializers.Serializer):
 
     path = TextField()
     text = TextField()
-    base_version = serializers.IntegerField(required=False, allow_null=True, min_value=0, max_value=2**31 - 1)
-    note = TextField(required=False, allow_null=True, max_length=2000)
+    base_version = WholeNumberField(required=False, allow_null=True, min_value=0)
+    note = TextField(required=False, allow_null=True)
 
 
 class DocumentVersionSerializer(serializers.ModelSerializer):
@@ -182,13 +205,71 @@ class DocumentVersionSerializer(serializers.ModelSerializer):
 
     class Meta:
         model = DocumentVersion
-        fields = ("number", "sha256", "source", "author", "proposal_code", "note", "created_at")
-        read_only_fields = fields
+        fields: Fields = ("number", "sha256", "source", "author", "proposal_code", "note", "created_at")
+        read_only_fields: Fields = fields
 
 
 class DocumentVersionDetailSerializer(DocumentVersionSerializer):
     """A version with its text."""
 
     class Meta(DocumentVersionSerializer.Meta):
-        fields = (*DocumentVersionSerializer.Meta.fields, "text")
-        read_only_fields = fields
+        fields: Fields = (*DocumentVersionSerializer.Meta.fields, "text")
+        read_only_fields: Fields = fields
+
+
+class RowChangeSerializer(serializers.Serializer):
+    """One row that differs between two versions; positions count from 0."""
+
+    kind = serializers.ChoiceField(choices=["added", "removed", "changed", "switched", "moved"])
+    id = serializers.IntegerField()
+    old = serializers.CharField(allow_blank=True)
+    new = serializers.CharField(allow_blank=True)
+    old_position = serializers.IntegerField(allow_null=True)
+    new_position = serializers.IntegerField(allow_null=True)
+    enabled = serializers.BooleanField(allow_null=True)
+
+
+class SettingChangeSerializer(serializers.Serializer):
+    """One setting that differs."""
+
+    name = serializers.CharField()
+    old = serializers.JSONField(allow_null=True)
+    new = serializers.JSONField(allow_null=True)
+
+
+class DocumentStateSerializer(serializers.Serializer):
+    """A body document as a version of the agent names it."""
+
+    version = serializers.IntegerField()
+    sha256 = serializers.CharField()
+
+
+class DocumentChangeSerializer(serializers.Serializer):
+    """One body document that differs; null where it does not exist."""
+
+    path = serializers.CharField()
+    old = DocumentStateSerializer(allow_null=True)
+    new = DocumentStateSerializer(allow_null=True)
+
+
+# `from` cannot be the name of an attribute.
+VersionDiffSerializer = inline_serializer(
+    "VersionDiff",
+    {
+        "from": serializers.IntegerField(),
+        "to": serializers.IntegerField(),
+        "role": serializers.CharField(allow_blank=True, help_text="Unified diff; empty when equal."),
+        "settings": SettingChangeSerializer(many=True),
+        "rows": RowChangeSerializer(many=True),
+        "documents": DocumentChangeSerializer(many=True),
+    },
+)
+DocumentDiffSerializer = inline_serializer(
+    "DocumentDiff",
+    {
+        "path": serializers.CharField(),
+        "from": serializers.IntegerField(),
+        "to": serializers.IntegerField(),
+        "diff": serializers.CharField(allow_blank=True, help_text="Unified diff; empty when equal."),
+    },
+)

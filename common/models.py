@@ -51,6 +51,16 @@ class AppendOnlyModel(models.Model):
         raise TypeError(f"{type(self).__name__} is append-only")
 
 
+class CodePointOrder(models.Func):
+    """Orders a text by its code points, whatever the database's language: the same on SQLite and PostgreSQL."""
+
+    template = "%(expressions)s"
+    output_field = models.TextField()
+
+    def as_postgresql(self, compiler: Any, connection: Any, **extra: Any) -> Any:
+        return self.as_sql(compiler, connection, template='(%(expressions)s) COLLATE "C"', **extra)
+
+
 # `name__length__lte` in check constraints: lengths are counted in code points on both databases.
 models.CharField.register_lookup(Length)
 models.TextField.register_lookup(Length)

@@ -10,13 +10,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from functools import reduce
 from itertools import accumulate
 from typing import Any
 from uuid import UUID
 
 from django.utils.translation import gettext_lazy as _
 
-from common.errors import ApplicationError, invalid
+from common.errors import ApplicationError, below, invalid
 from common.text import forbidden_character, show_hidden
 
 MAX_DEPTH = 32
@@ -52,7 +53,7 @@ def loads(body: bytes, max_depth: int = MAX_DEPTH) -> Any:
     except json.JSONDecodeError as error:
         detail = _("The body is not valid JSON at line %(line)d, column %(column)d: correct it there.")
         raise invalid("", detail % {"line": error.lineno, "column": error.colno}) from None
-    fault = next(_faults(value, ""), None)
+    fault = next(_faults(value, ()), None)
     if fault is not None:
         raise fault
     return value
@@ -121,30 +122,31 @@ _DECODER = json.JSONDecoder(
 )
 
 
-def _faults(value: Any, pointer: str) -> Iterator[ApplicationError]:
+def _faults(value: Any, path: tuple[str | int, ...]) -> Iterator[ApplicationError]:
+    # The path becomes a pointer only for a fault: a long key above many values would be copied for each.
     if isinstance(value, _Bad):
         named = value.key is not None and not forbidden_character(value.key)
-        yield invalid(f"{pointer}/{_token(value.key or '')}" if named else pointer, value.detail)
+        yield invalid(_pointer((*path, value.key or "") if named else path), value.detail)
     elif isinstance(value, str):
-        yield from _character_fault(value, pointer, _("The text contains %(actual)s: remove this character."))
+        yield from _character_fault(value, path, _("The text contains %(actual)s: remove this character."))
     elif isinstance(value, dict):
         for key, item in value.items():
             # The pointer stops at the object: the key itself cannot be written into an answer.
-            yield from _character_fault(key, pointer, _("A key contains %(actual)s: remove this character."))
-            yield from _faults(item, f"{pointer}/{_token(key)}")
+            yield from _character_fault(key, path, _("A key contains %(actual)s: remove this character."))
+            yield from _faults(item, (*path, key))
     elif isinstance(value, list):
         for index, item in enumerate(value):
-            yield from _faults(item, f"{pointer}/{index}")
+            yield from _faults(item, (*path, index))
 
 
-def _character_fault(text: str, pointer: str, detail: Any) -> Iterator[ApplicationError]:
+def _character_fault(text: str, path: tuple[str | int, ...], detail: Any) -> Iterator[ApplicationError]:
     found = forbidden_character(text)
     if found:
-        yield invalid(pointer, detail % {"actual": found})
+        yield invalid(_pointer(path), detail % {"actual": found})
 
 
-def _token(key: str) -> str:
-    return key.replace("~", "~0").replace("/", "~1")
+def _pointer(path: tuple[str | int, ...]) -> str:
+    return reduce(below, path, "")
 
 
 def _shortened(text: str) -> str:

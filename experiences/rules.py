@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,13 +14,20 @@ from common.text import clean, forbidden_character, is_blank, length
 MAX_LENGTH = 300
 CONTENT_INVALID = "AGENT_EXPERIENCE_CONTENT_INVALID"
 ID_INVALID = "AGENT_EXPERIENCE_ID_INVALID"
+#: Rows that one request may name. An agent may have more; they are then added one by one.
+MAX_ROWS_AT_ONCE = 2000
+_SHOWN = 40
 
 
 @dataclass(frozen=True)
 class RowInput:
-    """One wanted row. `id` None = new; `enabled` None = true for a new row, unchanged for an old one."""
+    """One wanted row. `id` None = new; `enabled` None = true for a new row, unchanged for an old one.
 
-    content: str
+    `content` None leaves the text of an old row as it is; a new row needs one. Before `check_rows` has passed,
+    `id` and `content` can be any value of JSON.
+    """
+
+    content: str | None = None
     id: int | None = None
     sort_order: int | None = None
     enabled: bool | None = None
@@ -64,27 +71,33 @@ def check_rows(rows: Sequence[RowInput], known_ids: Collection[int], at: str = "
     Raises AGENT_EXPERIENCE_ID_INVALID for unknown, foreign or repeated ids, else
     AGENT_EXPERIENCE_CONTENT_INVALID; `errors` names every faulty row.
     """
-    seen: set[int] = set()
-    id_faults = []
-    for index, row in enumerate(rows):
-        if row.id is None:
-            continue
-        if row.id not in known_ids:
-            detail = _("No experience %(id)s belongs to this agent; leave the id out to add a row.")
-            id_faults.append(Fault(f"{at}/{index}/id", ID_INVALID, detail % {"id": row.id}))
-        elif row.id in seen:
-            detail = _("The id %(id)s is named twice.")
-            id_faults.append(Fault(f"{at}/{index}/id", ID_INVALID, detail % {"id": row.id}))
-        seen.add(row.id)
+    id_faults = list(_id_faults(rows, known_ids, at))
     if id_faults:
         raise ApplicationError(ID_INVALID, id_faults[0].detail, errors=id_faults)
     faults = [
         fault
         for index, row in enumerate(rows)
-        if (fault := content_fault(row.content, f"{at}/{index}/content")) is not None
+        if (row.id is None or row.content is not None)
+        and (fault := content_fault(row.content, f"{at}/{index}/content")) is not None
     ]
     if faults:
         raise ApplicationError(CONTENT_INVALID, faults[0].detail, errors=faults, extra={"limit": MAX_LENGTH})
+
+
+def _id_faults(rows: Sequence[RowInput], known_ids: Collection[int], at: str) -> Iterator[Fault]:
+    seen: set[int] = set()
+    for index, row in enumerate(rows):
+        if row.id is None:
+            continue
+        # By type too: `true` and 1.0 are equal to 1.
+        if type(row.id) is not int or row.id not in known_ids:
+            detail = _("No experience %(id)s belongs to this agent; leave the id out to add a row.")
+            yield Fault(f"{at}/{index}/id", ID_INVALID, detail % {"id": str(row.id)[:_SHOWN]})
+        elif row.id in seen:
+            detail = _("The id %(id)s is named twice.")
+            yield Fault(f"{at}/{index}/id", ID_INVALID, detail % {"id": row.id})
+        else:
+            seen.add(row.id)
 
 
 def in_wanted_order(rows: Sequence[RowInput]) -> list[RowInput]:

@@ -19,7 +19,7 @@ MAX_TAGS = 20
 MAX_TAG = 30
 
 
-class AgentQuerySet(models.QuerySet):
+class AgentQuerySet(models.QuerySet["Agent"]):
     """Agents that live, and by who may see them."""
 
     def live(self) -> AgentQuerySet:

@@ -16,7 +16,7 @@ MAX_PATH = 255
 MAX_TEXT = 200_000
 
 
-class DocumentQuerySet(models.QuerySet):
+class DocumentQuerySet(models.QuerySet["Document"]):
     def readable_from(self, company: Company) -> DocumentQuerySet:
         """Body documents of agents readable from `company`, and that company's own `users/**`."""
         shared = Q(is_body=True, agent__company__slug=GLOBAL_SLUG)
@@ -47,6 +47,10 @@ class Document(TimestampedModel):
     )
     current_version = models.PositiveIntegerField(_("version"), default=0, editable=False)
     deleted_at = models.DateTimeField(_("deleted"), null=True, blank=True, editable=False)
+
+    #: Of the current version, where `agents.selectors.current_documents` loaded them.
+    text: str
+    sha256: str
 
     objects = DocumentQuerySet.as_manager()
 

@@ -12,6 +12,7 @@ from common.strict_json import loads
 from common.text import forbidden_character
 
 MAX_TEXT = 200_000
+MAX_NOTE = 2000
 
 
 def checked_text(path_key: str, text: object) -> str:

@@ -7,8 +7,8 @@ from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 
-from common.errors import ApplicationError, Fault
-from common.text import clean, forbidden_character, is_blank, length, name_key, normalise_newlines
+from common.errors import ApplicationError, Fault, invalid
+from common.text import clean, forbidden_character, is_blank, length, name_key
 
 MAX_NAME = 100
 MAX_DESCRIPTION = 1000
@@ -17,6 +17,7 @@ MAX_TAGS = 20
 MAX_TAG = 30
 MAX_SKILLS = 200
 MAX_SKILL = 100
+MAX_MESSAGE = 500
 
 TEXT_LIMITS = {"name": MAX_NAME, "description": MAX_DESCRIPTION, "system_prompt": MAX_ROLE}
 SWITCHES = ("enabled", "is_default", "inject_session_recaps", "introspection_enabled")
@@ -43,6 +44,28 @@ def too_long(pointer: str, limit: int, actual: int) -> Fault:
         "excess": actual - limit,
     }
     return Fault(pointer, "VALIDATION_ERROR", detail)
+
+
+def too_many(pointer: str, limit: int, actual: int) -> ApplicationError:
+    """The error of a list above its limit: limit, actual size, how much to remove."""
+    detail = _("At most %(limit)d entries at once; this has %(actual)d: remove %(excess)d.") % {
+        "limit": limit,
+        "actual": actual,
+        "excess": actual - limit,
+    }
+    return invalid(pointer, detail, limit=limit, actual=actual)
+
+
+def checked_remark(pointer: str, text: Any, limit: int) -> str:
+    """An optional remark (a message, a note): empty for None, else trimmed and within its limit."""
+    if text is None:
+        return ""
+    if not isinstance(text, str) or forbidden_character(text):
+        raise invalid(pointer, _("This must be a text without NUL characters."))
+    if length(text) > limit:
+        fault = too_long(pointer, limit, length(text))
+        raise ApplicationError("VALIDATION_ERROR", fault.detail, errors=[fault])
+    return clean(text)
 
 
 def _faults(name: str, value: Any) -> Iterator[Fault]:
@@ -77,8 +100,8 @@ def _list_faults(value: Any, pointer: str, most: int, longest: int) -> Iterator[
         yield Fault(pointer, "VALIDATION_ERROR", _("This must be a list of texts."))
         return
     if len(value) > most:
-        detail = _("At most %(limit)d entries; this has %(actual)d.")
-        yield Fault(pointer, "VALIDATION_ERROR", detail % {"limit": most, "actual": len(value)})
+        yield from too_many(pointer, most, len(value)).errors
+        return
     for index, item in enumerate(value):
         if forbidden_character(item):
             detail = _("This must be a text without NUL characters.")
@@ -90,10 +113,8 @@ def _list_faults(value: Any, pointer: str, most: int, longest: int) -> Iterator[
 
 
 def _stored(name: str, value: Any) -> Any:
-    if name == "system_prompt":
-        return clean(value)
     if name in TEXT_LIMITS:
-        return clean(value) if name == "name" else clean(normalise_newlines(value))
+        return clean(value)
     if name in ("tags", "skill_names"):
         unique = {name_key(item): clean(item) for item in reversed(value)}
         return list(reversed(unique.values()))

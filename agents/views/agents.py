@@ -10,24 +10,25 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from agents.models import Agent
-from agents.selectors import agents_readable_from, with_rows
+from agents.models.agent import AgentQuerySet
+from agents.selectors import agent_not_found, agents_readable_from, with_rows
 from agents.serializers import (
     AgentInputSerializer,
     AgentReplaceSerializer,
     AgentSerializer,
     AgentSummarySerializer,
+    MessageSerializer,
 )
 from agents.services.agents import copy_agent, create_agent, delete_agent, update_agent
 from agents.services.exporting import export_agent
-from agents.views.base import WRITE, AgentsView, checked_message
+from agents.views.base import WRITE, AgentsView, validated
 from common.api.versions import etag
-from common.api.views import FieldbookListView
-from common.errors import ApplicationError
+from common.api.views import FieldbookListView, fields_of
 from common.idempotency.services import Answer
 from common.text import name_key
+from experiences.rules import RowInput
 
-_FIELDS = OpenApiParameter("fields", str, enum=["summary"], description="`summary` leaves the rows out")
-_COMPANY = OpenApiParameter("company", str, description="Staff only: the company to act for")
+FIELDS = OpenApiParameter("fields", str, enum=["summary"], description="`summary` leaves the rows out")
 
 
 class AgentListView(AgentsView, FieldbookListView):
@@ -38,43 +39,28 @@ class AgentListView(AgentsView, FieldbookListView):
     serializer_class = AgentSerializer
 
     def get_queryset(self) -> QuerySet[Agent]:
-        queryset = agents_readable_from(self.caller.company, self.caller.agent_id).with_counts()
+        queryset = agents_readable_from(self.caller.company, self.caller.agent_id)
         name = self.request.query_params.get("name")
         if name is not None:
             queryset = queryset.filter(name_key=name_key(name))
-        queryset = queryset.order_by("name", "id")
-        return queryset if self._summary() else with_rows(queryset)
-
-    def _summary(self) -> bool:
-        return self.request.query_params.get("fields") == "summary"
+        return shaped(queryset, self.request).order_by("id")
 
     @extend_schema(
-        parameters=[
-            OpenApiParameter("name", str, description="Only the agent of this name"),
-            _FIELDS,
-            _COMPANY,
-        ],
+        parameters=[OpenApiParameter("name", str, description="Only the agent of this name"), FIELDS],
         responses=AgentSerializer(many=True),
     )
     def get(self, request: Request) -> Response:
         page = self.paginate_queryset(self.get_queryset())
-        serializer = AgentSummarySerializer if self._summary() else AgentSerializer
-        return self.get_paginated_response(serializer(page, many=True).data)
+        return self.get_paginated_response(serializer_for(request)(page, many=True).data)
 
     @extend_schema(request=AgentReplaceSerializer, responses={201: AgentSerializer})
     def post(self, request: Request) -> Response:
-        if self.caller.agent_id is not None:
-            raise ApplicationError("SCOPE_MISSING", "This key works for one agent only.")
+        self.caller.check_unbound()
 
         def effect() -> Answer:
-            fields = validated(AgentReplaceSerializer, request.data)
-            rows = fields.pop("experiences", None)
-            agent = create_agent(
-                company=self.caller.company,
-                fields=fields,
-                rows=rows,
-                edit=self.edit(checked_message(request.data.get("message"))),
-            )
+            fields, rows, message = agent_input(AgentReplaceSerializer, request)
+            edit = self.edit(message, names_version=False)
+            agent = create_agent(company=self.caller.company, fields=fields, rows=rows, edit=edit)
             return answer_of(agent, 201)
 
         return self.idempotently(request, "agents", effect)
@@ -91,12 +77,13 @@ class AgentDetailView(AgentsView):
         "DELETE": "agents.delete_agent",
     }
 
-    @extend_schema(responses=AgentSerializer, parameters=[_FIELDS, _COMPANY])
+    @extend_schema(responses=AgentSerializer, parameters=[FIELDS])
     def get(self, request: Request, pk: int) -> Response:
-        agent = self.agent(pk)
-        summary = request.query_params.get("fields") == "summary"
-        serializer = AgentSummarySerializer if summary else AgentSerializer
-        return Response(serializer(agent).data, headers={"ETag": etag(agent.version)})
+        readable = agents_readable_from(self.caller.company, self.caller.agent_id)
+        agent = shaped(readable, request).filter(pk=pk).first()
+        if agent is None:
+            raise agent_not_found()
+        return Response(serializer_for(request)(agent).data, headers={"ETag": etag(agent.version)})
 
     @extend_schema(request=AgentReplaceSerializer, responses=AgentSerializer)
     def put(self, request: Request, pk: int) -> Response:
@@ -108,10 +95,9 @@ class AgentDetailView(AgentsView):
 
     def _write(self, request: Request, pk: int, serializer: type[AgentInputSerializer]) -> Response:
         self.agent_for_write(pk)
-        fields = validated(serializer, request.data)
-        rows = fields.pop("experiences", None)
-        edit = self.edit(checked_message(request.data.get("message")))
-        answer = answer_of(update_agent(agent_id=pk, fields=fields, rows=rows, edit=edit), 200)
+        fields, rows, message = agent_input(serializer, request)
+        agent = update_agent(agent_id=pk, fields=fields, rows=rows, edit=self.edit(message))
+        answer = answer_of(agent, 200)
         return Response(answer.body, headers=dict(answer.headers))
 
     @extend_schema(responses={204: None})
@@ -127,12 +113,14 @@ class AgentCopyView(AgentsView):
     scopes = {"POST": WRITE}
     staff_permissions = {"POST": "agents.copy_agent"}
 
-    @extend_schema(request=None, responses={201: AgentSerializer})
+    @extend_schema(request=MessageSerializer, responses={201: AgentSerializer})
     def post(self, request: Request, pk: int) -> Response:
+        self.caller.check_unbound()
         source = self.agent(pk)
 
         def effect() -> Answer:
-            return answer_of(copy_agent(source=source, company=self.caller.company, edit=self.edit()), 201)
+            edit = self.edit(fields_of(request).get("message"), names_version=False)
+            return answer_of(copy_agent(source=source, company=self.caller.company, edit=edit), 201)
 
         return self.idempotently(request, f"agents/{pk}/copy", effect)
 
@@ -147,11 +135,26 @@ class AgentExportView(AgentsView):
         return Response(export_agent(self.agent(pk)))
 
 
-def validated(serializer: type, data: Any) -> dict[str, Any]:
-    """The validated fields; raises DRF's ValidationError, which leaves as a problem document."""
-    checked = serializer(data=data)
-    checked.is_valid(raise_exception=True)
-    return dict(checked.validated_data)
+def _is_summary(request: Request) -> bool:
+    return request.query_params.get("fields") == "summary"
+
+
+def shaped(queryset: AgentQuerySet, request: Request) -> QuerySet[Agent]:
+    """The agents with what the answer shows of their rows: all of them, or their number."""
+    return queryset.with_counts() if _is_summary(request) else with_rows(queryset)
+
+
+def serializer_for(request: Request) -> type[AgentSerializer]:
+    """The shape asked for by `?fields=`."""
+    return AgentSummarySerializer if _is_summary(request) else AgentSerializer
+
+
+def agent_input(
+    serializer: type[AgentInputSerializer], request: Request
+) -> tuple[dict[str, Any], list[RowInput] | None, str | None]:
+    """The body of a write: fields of the agent, wanted rows (None = untouched), message."""
+    fields = validated(serializer, request.data)
+    return fields, fields.pop("experiences", None), fields.pop("message", None)
 
 
 def answer_of(agent: Agent, status: int) -> Answer:

@@ -5,19 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from django.utils import timezone
-from django.utils.translation import gettext_lazy as _
+from rest_framework.serializers import Serializer
 
 from agents.choices import Source
 from agents.models import Agent
+from agents.rules.fields import MAX_MESSAGE, checked_remark
 from agents.selectors import get_agent, get_agent_for_write
 from agents.services.editing import Edit
 from common.api.renderers import RawJSONRenderer, ResultJSONRenderer
 from common.api.versions import expected_versions
 from common.api.views import FieldbookView
-from common.errors import invalid
 
 WRITE = "agents:write"
-MAX_MESSAGE = 500
 
 
 class AgentsView(FieldbookView):
@@ -33,23 +32,22 @@ class AgentsView(FieldbookView):
         """The agent whose body the caller's company may change."""
         return get_agent_for_write(self.caller.company, pk, self.caller.agent_id)
 
-    def edit(self, message: str = "") -> Edit:
-        """This request as an edit: who, when, and which versions `If-Match` accepts."""
+    def edit(self, message: Any = None, *, names_version: bool = True) -> Edit:
+        """This request as an edit: who, when, why, and which versions `If-Match` accepts.
+
+        `names_version` False is for a write that makes a new row, or names its version in another way.
+        """
         return Edit(
             actor=self.caller.actor,
             now=timezone.now(),
             source=Source.API,
-            message=message,
-            expected=expected_versions(self.request),
+            message=checked_remark("/message", message, MAX_MESSAGE),
+            expected=expected_versions(self.request, required=names_version),
         )
 
 
-def checked_message(value: Any) -> str:
-    """The optional message of a write: a text of at most 500 characters."""
-    if value is None:
-        return ""
-    if not isinstance(value, str) or len(value) > MAX_MESSAGE:
-        raise invalid(
-            "/message", _("The message is a text of at most %(limit)d characters.") % {"limit": MAX_MESSAGE}
-        )
-    return value
+def validated(serializer: type[Serializer], data: Any) -> dict[str, Any]:
+    """The validated fields; raises DRF's ValidationError, which leaves as a problem document."""
+    checked = serializer(data=data)
+    checked.is_valid(raise_exception=True)
+    return dict(checked.validated_data)

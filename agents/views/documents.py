@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -10,18 +11,21 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from agents.models import Document, DocumentVersion
+from agents.rules.documents import MAX_NOTE
+from agents.rules.fields import checked_remark
 from agents.rules.paths import normalise_path, path_key
 from agents.selectors import documents_readable
 from agents.serializers import (
     DocumentDetailSerializer,
+    DocumentDiffSerializer,
     DocumentInputSerializer,
     DocumentSerializer,
     DocumentVersionDetailSerializer,
     DocumentVersionSerializer,
 )
 from agents.services.documents import put_document
-from agents.views.agents import validated
-from agents.views.base import WRITE, AgentsView
+from agents.services.editing import Edit
+from agents.views.base import WRITE, AgentsView, validated
 from agents.views.versions import DIFF_PARAMETERS, number_param
 from common.api.versions import etag
 from common.api.views import FieldbookListView
@@ -60,29 +64,24 @@ class DocumentListView(DocumentBase, FieldbookListView):
         responses=DocumentSerializer(many=True),
     )
     def get(self, request: Request, pk: int) -> Response:
-        documents = documents_readable(self.agent(pk), self.caller.company).select_related("company")
+        documents = documents_readable(self.agent(pk), self.caller.company, with_text=False)
         path = request.query_params.get("path")
         if path is not None:
             documents = documents.filter(path_key=path_key(normalise_path(path)))
-        return self.get_paginated_response(
-            DocumentSerializer(self.paginate_queryset(documents), many=True).data
-        )
+        page = self.paginate_queryset(documents.select_related("company"))
+        return self.get_paginated_response(DocumentSerializer(page, many=True).data)
 
     @extend_schema(request=DocumentInputSerializer, responses=DocumentDetailSerializer)
     def put(self, request: Request, pk: int) -> Response:
         agent = self.agent(pk)
         fields = validated(DocumentInputSerializer, request.data)
-        edit = self.edit()
-        if "base_version" in request.data:
-            expected = frozenset({fields["base_version"] or 0})
-            edit = replace(edit, expected=expected if edit.expected is None else expected & edit.expected)
         written = put_document(
             agent=agent,
             company=self.caller.company,
             path=fields["path"],
             text=fields["text"],
-            note=fields.get("note") or "",
-            edit=edit,
+            note=checked_remark("/note", fields.get("note"), MAX_NOTE),
+            edit=self._edit_of(fields),
             request=f"PUT /agents/{pk}/documents",
         )
         document = self.document(pk, written.document.pk)
@@ -92,6 +91,14 @@ class DocumentListView(DocumentBase, FieldbookListView):
             status=201 if created else 200,
             headers={"ETag": etag(document.current_version)},
         )
+
+    def _edit_of(self, fields: dict[str, Any]) -> Edit:
+        """`base_version` names the version that was read just as `If-Match` does; both must agree."""
+        if "base_version" not in fields:
+            return self.edit()
+        edit = self.edit(names_version=False)
+        base = {fields["base_version"] or 0}
+        return replace(edit, expected=base if edit.expected is None else base & set(edit.expected))
 
 
 class DocumentDetailView(DocumentBase):
@@ -112,7 +119,7 @@ class DocumentVersionListView(DocumentBase, FieldbookListView):
 
     @extend_schema(responses=DocumentVersionSerializer(many=True))
     def get(self, request: Request, pk: int, document_id: int) -> Response:
-        versions = self.document(pk, document_id).versions.order_by("-number").defer("text")
+        versions = self.document(pk, document_id).versions.order_by("-number", "-id").defer("text")
         return self.get_paginated_response(
             DocumentVersionSerializer(self.paginate_queryset(versions), many=True).data
         )
@@ -130,7 +137,7 @@ class DocumentVersionDetailView(DocumentBase):
 class DocumentDiffView(DocumentBase):
     """Unified diff between two versions of a document."""
 
-    @extend_schema(parameters=DIFF_PARAMETERS, responses={200: dict})
+    @extend_schema(parameters=DIFF_PARAMETERS, responses=DocumentDiffSerializer)
     def get(self, request: Request, pk: int, document_id: int) -> Response:
         document = self.document(pk, document_id)
         old = self.version(document, number_param(request, "from"))

@@ -9,8 +9,7 @@ from rest_framework.response import Response
 from agents.models import Agent
 from agents.serializers import ExperienceInputSerializer, ExperienceSerializer
 from agents.services.rows import add_row, change_row, delete_row, row_not_found
-from agents.views.agents import validated
-from agents.views.base import WRITE, AgentsView
+from agents.views.base import WRITE, AgentsView, validated
 from common.api.versions import etag
 from common.api.views import FieldbookListView
 from common.idempotency.services import Answer

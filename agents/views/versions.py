@@ -12,20 +12,28 @@ from rest_framework.response import Response
 from agents.models import AgentVersion
 from agents.rules.snapshots import diff
 from agents.selectors import get_version
-from agents.serializers import AgentSerializer, VersionDetailSerializer, VersionSerializer
+from agents.serializers import (
+    AgentSerializer,
+    MessageSerializer,
+    VersionDetailSerializer,
+    VersionDiffSerializer,
+    VersionSerializer,
+)
 from agents.services.versions import restore_version
 from agents.views.agents import answer_of
-from agents.views.base import AgentsView, checked_message
-from common.api.views import FieldbookListView
+from agents.views.base import AgentsView
+from common.api.pagination import whole_number
+from common.api.views import FieldbookListView, fields_of
 from common.errors import invalid
+from common.idempotency.services import Answer
 
 
 def number_param(request: Request, name: str) -> int:
     """A version number from the query; VALIDATION_ERROR when it is missing or no number."""
-    raw = request.query_params.get(name, "")
-    if not (raw.isascii() and raw.isdigit() and len(raw) < 10):
+    number = whole_number(request.query_params.get(name, ""))
+    if number is None:
         raise invalid(f"/{name}", _("“%(name)s” must be a version number.") % {"name": name})
-    return int(raw)
+    return number
 
 
 DIFF_PARAMETERS = [
@@ -42,7 +50,9 @@ class VersionListView(AgentsView, FieldbookListView):
 
     @extend_schema(responses=VersionSerializer(many=True))
     def get(self, request: Request, pk: int) -> Response:
-        versions = AgentVersion.objects.filter(agent=self.agent(pk)).order_by("-number").defer("snapshot")
+        versions = (
+            AgentVersion.objects.filter(agent=self.agent(pk)).order_by("-number", "-id").defer("snapshot")
+        )
         page = self.paginate_queryset(versions)
         return self.get_paginated_response(VersionSerializer(page, many=True).data)
 
@@ -62,23 +72,25 @@ class VersionDiffView(AgentsView):
 
     staff_permissions = {"GET": "agents.view_agentversion"}
 
-    @extend_schema(parameters=DIFF_PARAMETERS, responses={200: dict})
+    @extend_schema(parameters=DIFF_PARAMETERS, responses=VersionDiffSerializer)
     def get(self, request: Request, pk: int) -> Response:
         agent = self.agent(pk)
         old, new = number_param(request, "from"), number_param(request, "to")
         changes = diff(
             get_version(agent, old).snapshot, get_version(agent, new).snapshot, f"v{old}", f"v{new}"
         )
-        settings = {name: {"old": was, "new": now} for name, (was, now) in changes.settings.items()}
-        documents = {path: {"old": was, "new": now} for path, (was, now) in changes.documents.items()}
         return Response(
             {
                 "from": old,
                 "to": new,
                 "role": changes.role,
-                "settings": settings,
+                "settings": [
+                    {"name": name, "old": was, "new": now} for name, (was, now) in changes.settings.items()
+                ],
                 "rows": [asdict(row) for row in changes.rows],
-                "documents": documents,
+                "documents": [
+                    {"path": path, "old": was, "new": now} for path, (was, now) in changes.documents.items()
+                ],
             }
         )
 
@@ -88,10 +100,12 @@ class VersionRestoreView(AgentsView):
 
     staff_permissions = {"POST": "agents.restore_agent"}
 
-    @extend_schema(request=None, responses=AgentSerializer)
+    @extend_schema(request=MessageSerializer, responses=AgentSerializer)
     def post(self, request: Request, pk: int, number: int) -> Response:
         self.agent_for_write(pk)
-        message = checked_message(request.data.get("message") if isinstance(request.data, dict) else None)
-        agent = restore_version(agent_id=pk, number=number, edit=self.edit(message))
-        answer = answer_of(agent, 200)
-        return Response(answer.body, headers=dict(answer.headers))
+
+        def effect() -> Answer:
+            edit = self.edit(fields_of(request).get("message"))
+            return answer_of(restore_version(agent_id=pk, number=number, edit=edit), 200)
+
+        return self.idempotently(request, f"agents/{pk}/versions/{number}/restore", effect)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 from rest_framework.request import Request
@@ -20,11 +21,16 @@ class Caller:
     company: Company
     actor: Actor
     key: ApiKey | None = None
-    user: object | None = None
+    user: Any = None
 
     @property
     def agent_id(self) -> int | None:
         return self.key.agent_id if self.key else None
+
+    def check_unbound(self) -> None:
+        """SCOPE_MISSING for a key that is bound to one agent and asks for more than this agent."""
+        if self.agent_id is not None:
+            raise ApplicationError("SCOPE_MISSING", _("This key works for one agent only."))
 
 
 def caller_of(request: Request) -> Caller:
@@ -47,14 +53,12 @@ def check_rights(caller: Caller, scope: str | None, permission: str | None, writ
     `scope` None means that no key may; `permission` None means that staff need no model permission.
     """
     if caller.key is not None:
-        if scope is None or scope not in caller.key.scopes:
-            wanted = scope or "a staff session"
-            raise ApplicationError(
-                "SCOPE_MISSING", _("This needs the scope “%(scope)s”.") % {"scope": wanted}
-            )
+        if scope is None:
+            raise ApplicationError("SCOPE_MISSING", _("No key may do this; sign in as staff."))
+        if scope not in caller.key.scopes:
+            raise ApplicationError("SCOPE_MISSING", _("This needs the scope “%(scope)s”.") % {"scope": scope})
         return
-    user = caller.user
-    if permission and not user.has_perm(permission):  # type: ignore[attr-defined]
+    if permission and not caller.user.has_perm(permission):
         raise ApplicationError("PERMISSION_DENIED", _("Your role does not allow this."))
-    if writes and not may_write(user, caller.company):
+    if writes and not may_write(caller.user, caller.company):
         raise ApplicationError("COMPANY_FORBIDDEN", _("You may read this company's rows, not change them."))

@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import structlog
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import PermissionDenied, SuspiciousOperation
 from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.utils.translation import gettext_lazy as _
 from django.views import csrf, defaults
+from redis.exceptions import RedisError
 from rest_framework import exceptions
 from rest_framework.response import Response
 from rest_framework.utils.serializer_helpers import ReturnDict
 from rest_framework.views import set_rollback
 
-from common.errors import ApplicationError, Fault
+from common.api.renderers import RESULT, result_error
+from common.errors import ApplicationError, Fault, below
 
 PROBLEM = "application/problem+json"
 API_PREFIX = "/api/"
+#: Where the result+json profile is spoken.
+RESULT_PREFIX = "/api/v1/agents"
+#: Faults named in one answer; a list of 100,000 wrong items must not make an answer of 10 MB.
+MAX_FAULTS = 100
 log = structlog.get_logger(__name__)
 
 _TITLES = {
@@ -60,13 +67,22 @@ def as_application_error(exc: Exception) -> ApplicationError | None:
     """The application's form of an exception; None for a bug."""
     if isinstance(exc, ApplicationError):
         return exc
-    if isinstance(exc, (OperationalError, InterfaceError)):
-        log.error("database_unavailable", exc_info=exc)
-        return ApplicationError("SERVICE_UNAVAILABLE", _("The database does not answer; try again shortly."))
+    if isinstance(exc, OperationalError | InterfaceError | RedisError):
+        log.error("backend_unavailable", exc_info=exc)
+        return ApplicationError(
+            "SERVICE_UNAVAILABLE", _("A part of the system does not answer; try again shortly.")
+        )
+    if isinstance(exc, SuspiciousOperation):
+        return malformed()
     for kind, code in _FRAMEWORK_CODES:
         if isinstance(exc, kind):
             return _from_framework(exc, code)
     return None
+
+
+def malformed() -> ApplicationError:
+    """What Django itself refuses to read, e.g. a form of more fields than it takes."""
+    return ApplicationError("VALIDATION_ERROR", _("The request is malformed, or has too many fields."))
 
 
 def _from_framework(exc: Exception, code: str) -> ApplicationError:
@@ -74,9 +90,9 @@ def _from_framework(exc: Exception, code: str) -> ApplicationError:
         faults = list(faults_of(exc.detail))
         return ApplicationError(code, faults[0].detail if faults else "", errors=faults)
     if isinstance(exc, exceptions.Throttled):
-        return ApplicationError(
-            code, _("Too many requests; try again later."), extra={"retry_after": exc.wait or 1}
-        )
+        seconds = max(math.ceil(getattr(exc, "wait", None) or 1), 1)
+        message = _("Too many requests; try again in %(seconds)d seconds.") % {"seconds": seconds}
+        return ApplicationError(code, message, extra={"retry_after": seconds})
     detail = getattr(exc, "detail", None) or _("There is nothing here.")
     return ApplicationError(code, detail)
 
@@ -85,7 +101,7 @@ def faults_of(detail: Any, pointer: str = "") -> Iterator[Fault]:
     """Walk DRF's nested error detail; yields one Fault a message, with a JSON pointer."""
     if isinstance(detail, (Mapping, ReturnDict)):
         for key, value in detail.items():
-            at = pointer if key == "non_field_errors" else f"{pointer}/{key}"
+            at = pointer if key == "non_field_errors" else below(pointer, key)
             yield from faults_of(value, at)
     elif isinstance(detail, Sequence) and not isinstance(detail, str):
         nested = any(isinstance(item, (Mapping, list)) for item in detail)
@@ -107,7 +123,7 @@ def problem(error: ApplicationError, instance: str) -> dict[str, Any]:
         "code": error.code,
         "errors": [
             {"pointer": fault.pointer, "code": fault.code, "detail": str(fault.detail)}
-            for fault in error.errors
+            for fault in error.errors[:MAX_FAULTS]
         ],
         **error.extra,
     }
@@ -123,28 +139,29 @@ def exception_handler(exc: Exception, context: Mapping[str, Any]) -> Response:
         log.exception("unexpected_error", exc_info=exc)
         error = ApplicationError("SERVER_ERROR", _("Something went wrong; the request id helps to find it."))
     response = Response(problem(error, instance), status=error.status)
-    _headers(response, error, exc)
+    _headers(response, error)
     return response
 
 
-def _headers(response: HttpResponse, error: ApplicationError, exc: Exception | None) -> None:
+def _headers(response: HttpResponse, error: ApplicationError) -> None:
     if error.status == 401:
         response["WWW-Authenticate"] = 'Bearer realm="fieldbook"'
     if error.status in (429, 503):
         response["Retry-After"] = str(int(error.extra.get("retry_after", 1)))
-    if isinstance(exc, exceptions.MethodNotAllowed) and "allowed" in getattr(exc, "__dict__", {}):
-        response["Allow"] = ", ".join(exc.__dict__["allowed"])
 
 
 def problem_response(error: ApplicationError, request: HttpRequest) -> JsonResponse:
-    """A problem document outside DRF (middleware, unknown routes, CSRF)."""
+    """A problem document outside DRF (middleware, unknown routes, CSRF); result+json where that is spoken."""
+    document, content_type = problem(error, request.path), PROBLEM
+    if request.path.startswith(RESULT_PREFIX) and RESULT in request.headers.get("Accept", ""):
+        document, content_type = result_error(error.status, document), RESULT
     response = JsonResponse(
-        problem(error, request.path),
+        document,
         status=error.status,
-        content_type=PROBLEM,
+        content_type=content_type,
         json_dumps_params={"ensure_ascii": False},
     )
-    _headers(response, error, None)
+    _headers(response, error)
     return response
 
 
@@ -165,7 +182,7 @@ def handle_500(request: HttpRequest) -> HttpResponse:
 def handle_400(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Requests that Django itself refuses (bad host, too many fields)."""
     if request.path.startswith(API_PREFIX):
-        return problem_response(ApplicationError("VALIDATION_ERROR", _("The request is malformed.")), request)
+        return problem_response(malformed(), request)
     return defaults.bad_request(request, exception)
 
 

@@ -23,15 +23,29 @@ class TextField(serializers.CharField):
         return super().to_internal_value(data)
 
 
-@extend_schema_field(str)
-class RuledTextField(serializers.Field):
-    """A text whose rule gives the error itself (its own code, limit and remedy), so anything passes here."""
+class _RuledField(serializers.Field):
+    """A value whose rule gives the error itself (its own code, limit and remedy), so anything passes here."""
 
     def to_internal_value(self, data: Any) -> Any:
         return data
 
     def to_representation(self, value: Any) -> Any:
         return value
+
+
+@extend_schema_field(str)
+class RuledTextField(_RuledField):
+    """A text as far as its rule allows."""
+
+
+@extend_schema_field(int)
+class RuledIdField(_RuledField):
+    """The number of a row as far as its rule allows."""
+
+
+@extend_schema_field({"type": "array", "items": {"type": "string"}})
+class RuledTextListField(_RuledField):
+    """A list of texts as far as its rule allows."""
 
 
 class SwitchField(serializers.BooleanField):
@@ -43,34 +57,22 @@ class SwitchField(serializers.BooleanField):
     FALSE_VALUES = {False, "false", "False", "0", "off"}
     NULL_VALUES = {None}
 
-    def to_internal_value(self, data: Any) -> bool | None:
-        if isinstance(data, (bool, str)) or data is None:
-            return super().to_internal_value(data)
-        self.fail("invalid", input=data)
-        return None
+    def to_internal_value(self, data: Any) -> bool:
+        if not isinstance(data, bool | str):
+            self.fail("invalid", input=data)
+        return super().to_internal_value(data)
 
 
-class IdField(serializers.IntegerField):
-    """The number of a row: 1 to 2^63-1, no text, no fraction, no boolean."""
+class WholeNumberField(serializers.IntegerField):
+    """A whole number that fits a 32-bit column; a form may send it as text."""
 
     default_error_messages = {"invalid": _("This must be a whole number.")}
 
     def __init__(self, **kwargs: Any) -> None:
-        super().__init__(min_value=1, max_value=2**63 - 1, **kwargs)
+        kwargs.setdefault("min_value", -(2**31))
+        super().__init__(max_value=2**31 - 1, **kwargs)
 
     def to_internal_value(self, data: Any) -> int:
-        if isinstance(data, bool) or not isinstance(data, int):
-            self.fail("invalid")
-        return super().to_internal_value(data)
-
-
-class PositionField(serializers.IntegerField):
-    """A position in a list; a form may send it as text; clamped later, bounded here."""
-
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(min_value=-(2**31), max_value=2**31 - 1, **kwargs)
-
-    def to_internal_value(self, data: Any) -> int:
-        if isinstance(data, (bool, float)):
+        if isinstance(data, bool) or not isinstance(data, int | str):
             self.fail("invalid")
         return super().to_internal_value(data)

@@ -16,6 +16,17 @@ RESULT_CODES = {
 }
 
 
+RESULT = "application/vnd.result+json"
+
+
+def result_error(status: int, problem: Mapping[str, Any]) -> dict[str, Any]:
+    """A problem document as the result+json profile answers it; the HTTP status stays."""
+    code, message = RESULT_CODES.get(
+        problem.get("code", ""), (status, problem.get("detail") or problem.get("title"))
+    )
+    return {"code": code, "message": message, "data": None}
+
+
 class RawJSONRenderer(JSONRenderer):
     """Compact JSON in raw UTF-8; errors leave as `application/problem+json`."""
 
@@ -25,7 +36,7 @@ class RawJSONRenderer(JSONRenderer):
 class ResultJSONRenderer(JSONRenderer):
     """`{"code": 0, "message": "ok", "data": ...}` in camelCase, for clients of that envelope."""
 
-    media_type = "application/vnd.result+json"
+    media_type = RESULT
     format = "result"
     charset = "utf-8"
 
@@ -36,10 +47,7 @@ class ResultJSONRenderer(JSONRenderer):
         if response is not None and response.status_code == 204:
             return b""
         if response is not None and response.status_code >= 400:
-            code, message = RESULT_CODES.get(
-                data.get("code"), (response.status_code, data.get("detail") or data.get("title"))
-            )
-            envelope = {"code": code, "message": message, "data": None}
+            envelope = result_error(response.status_code, data)
         else:
             envelope = {"code": 0, "message": "ok", "data": camel_keys(data)}
         return super().render(envelope, accepted_media_type, renderer_context)

@@ -18,15 +18,16 @@ def etag(version: int) -> str:
     return f'"{version}"'
 
 
-def expected_versions(request: Request) -> frozenset[int] | None:
+def expected_versions(request: Request, *, required: bool = True) -> frozenset[int] | None:
     """The versions that `If-Match` accepts; None when any is fine (`*`, or no header).
 
-    Raises PRECONDITION_REQUIRED (428) without the header when REQUIRE_IF_MATCH is on. A tag that is no
-    version of ours matches nothing, so the write answers 412.
+    Raises PRECONDITION_REQUIRED (428) without the header when REQUIRE_IF_MATCH is on and the write is
+    `required` to name a version (one that makes a new row is not). A tag that is no version of ours matches
+    nothing, so the write answers 412. Weak tags count: a proxy that compresses answers makes tags weak.
     """
     header = request.headers.get("If-Match")
     if header is None:
-        if settings.REQUIRE_IF_MATCH:
+        if required and settings.REQUIRE_IF_MATCH:
             raise ApplicationError(
                 "PRECONDITION_REQUIRED", _("Send If-Match with the ETag of the version you read.")
             )

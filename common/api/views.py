@@ -32,10 +32,11 @@ class FieldbookView(APIView):
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
         response = super().finalize_response(request, response, *args, **kwargs)
-        plain = getattr(response, "accepted_media_type", "") == "application/json"
-        if isinstance(response, Response) and response.status_code >= 400 and plain:
-            response.content_type = PROBLEM
-        return response
+        return as_problem(response)
+
+    def options(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """What may be asked here is in the header `Allow`; shapes are in the OpenAPI document."""
+        return Response(status=204)
 
     def idempotently(self, request: Request, kind: str, effect: Callable[[], Answer]) -> Response:
         """Run `effect` once per Idempotency-Key (header or `idempotency_key`); without a key, just run it."""
@@ -43,7 +44,7 @@ class FieldbookView(APIView):
         if key is None:
             answer = effect()
         else:
-            body = {name: value for name, value in _mapping(request).items() if name != "idempotency_key"}
+            body = {name: value for name, value in fields_of(request).items() if name != "idempotency_key"}
             answer = run_once(
                 company_id=self.caller.company.pk,
                 kind=kind,
@@ -59,10 +60,18 @@ class FieldbookListView(FieldbookView, GenericAPIView):
     """An endpoint with a paged list."""
 
 
+def as_problem(response: Any) -> Any:
+    """An error in plain JSON leaves as `application/problem+json`."""
+    plain = getattr(response, "accepted_media_type", "").startswith("application/json")
+    if isinstance(response, Response) and response.status_code >= 400 and plain:
+        response.content_type = PROBLEM
+    return response
+
+
 def idempotency_key(request: Request) -> str | None:
     """The key of a request, from the header or the body; both with different values is an error."""
     header = request.headers.get("Idempotency-Key")
-    body = _mapping(request).get("idempotency_key")
+    body = fields_of(request).get("idempotency_key")
     if body is not None and not isinstance(body, str):
         raise invalid("/idempotency_key", _("The key must be a text."))
     if header is not None and body is not None and header != body:
@@ -70,7 +79,8 @@ def idempotency_key(request: Request) -> str | None:
     return header if header is not None else body
 
 
-def _mapping(request: Request) -> dict[str, Any]:
+def fields_of(request: Request) -> dict[str, Any]:
+    """The body as a mapping, empty without a body; VALIDATION_ERROR for any other JSON value."""
     if not isinstance(request.data, dict):
         raise invalid("", _("The body must be a JSON object."))
     return request.data

@@ -10,6 +10,8 @@ from config.roles import ROLES
 from config.schedule import SCHEDULE
 from config.sidebar import SIDEBAR
 
+#: Which of the profiles is running: base, local (embedded), test or production.
+PROFILE = "base"
 DEFAULT_SECRET_KEY = "insecure-default-for-one-machine-only"
 
 SECRET_KEY = env.str("SECRET_KEY", DEFAULT_SECRET_KEY)
@@ -57,7 +59,6 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
-    "common.api.middleware.BodyLimitMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
@@ -65,6 +66,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_structlog.middlewares.RequestMiddleware",
     "common.api.middleware.RequestIdHeaderMiddleware",
+    "common.api.middleware.StrictInputMiddleware",
     "django_prometheus.middleware.PrometheusAfterMiddleware",
 ]
 
@@ -138,6 +140,10 @@ AUTH_PASSWORD_VALIDATORS = [
         "NumericPasswordValidator",
     )
 ]
+#: Read by `create_first_admin` only.
+FIELDBOOK_ADMIN_USERNAME = env.str("FIELDBOOK_ADMIN_USERNAME", "")
+FIELDBOOK_ADMIN_PASSWORD = env.str("FIELDBOOK_ADMIN_PASSWORD", "")
+FIELDBOOK_ADMIN_EMAIL = env.str("FIELDBOOK_ADMIN_EMAIL", "")
 LOGIN_URL = "admin:login"
 LOGIN_REDIRECT_URL = "admin:index"
 MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
@@ -182,6 +188,8 @@ REST_FRAMEWORK = {
     "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
     "DEFAULT_SCHEMA_CLASS": "common.api.schema.ProblemAutoSchema",
     "EXCEPTION_HANDLER": "common.api.errors.exception_handler",
+    # `?format=` is a parameter of the receipt export; what an answer looks like is said by `Accept`.
+    "URL_FORMAT_OVERRIDE": None,
     "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
     "COERCE_DECIMAL_TO_STRING": True,
     "UNICODE_JSON": True,
@@ -197,7 +205,6 @@ SPECTACULAR_SETTINGS = {
     "REDOC_DIST": "SIDECAR",
     "COMPONENT_SPLIT_REQUEST": True,
     "SCHEMA_PATH_PREFIX": "/api/v1",
-    "SERVE_PERMISSIONS": ["rest_framework.permissions.IsAuthenticated"],
 }
 
 #: Requests a minute per API key; 0 switches the limit off.
