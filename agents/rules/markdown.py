@@ -67,6 +67,7 @@ _WRAPPER_RE = re.compile(
 )
 _COMMENT = "!--"
 _LOOSE_FENCE = "```"
+_TAG = "<"
 
 
 @dataclass(frozen=True)
@@ -145,17 +146,23 @@ class _Scanner:
     lazy: bool = False
     after_blank: bool = True
     items: list[int] = field(default_factory=list)  # columns at which the text of the open list items starts
+    empty_item: bool = False  # the line before is a list marker alone; a blank line would end the item
     loose_fence: str = ""
+    # A line that starts with a tag can turn what follows, up to a blank line, into raw HTML.
+    under_tag: bool = False
 
     def read(self, start: int, line: str) -> None:
         self._look_for_loose_fence(line)
         if self.fence and self._goes_on_in_fence(start, line):
             return
         blank = _BLANK_LINE_RE.fullmatch(line) is not None
+        self.under_tag = not blank and (self.under_tag or line.lstrip(" \t").startswith("<"))
         if self.html_end:
             self._read_html(start, line)
         elif blank:
             self.paragraph, self.lazy = None, False
+            if self.empty_item and self.items:
+                self.items.pop()
         else:
             self._read_block(start, line)
         self.after_blank = blank
@@ -168,8 +175,8 @@ class _Scanner:
             self.loose_fence = ""
 
     def _add(self, start: int, level: int, text: str, *, certain: bool) -> None:
-        inside = frozenset({_LOOSE_FENCE}) if self.loose_fence else frozenset()
-        self.found.append(Heading(start, level, text, certain, inside))
+        inside = {name for name, holds in ((_LOOSE_FENCE, self.loose_fence), (_TAG, self.under_tag)) if holds}
+        self.found.append(Heading(start, level, text, certain, frozenset(inside)))
 
     def close(self, end: int) -> None:
         if self.fence:
@@ -197,6 +204,7 @@ class _Scanner:
             self.html_end = None
 
     def _read_block(self, start: int, line: str) -> None:
+        self.empty_item = False
         indent = _indent(line)
         open_items = self.items
         self.items = [column for column in open_items if column <= indent]
@@ -234,7 +242,7 @@ class _Scanner:
         stands_alone = self.paragraph.apart and self.paragraph.lines == 1
         certain = (is_level_one or stands_alone) and not self.paragraph.in_container
         self._add(self.paragraph.start, 1 if is_level_one else 2, text, certain=certain)
-        return True
+        return not self.paragraph.in_container  # there it is most often text that goes on, or a line across
 
     def _open_fence(self, start: int, line: str) -> bool:
         column = self.items[-1] if self.items else 0
@@ -245,15 +253,10 @@ class _Scanner:
         return True
 
     def _open_html(self, line: str) -> bool:
-        for start, end in _HTML_BLOCKS:
-            if start.match(line):
-                self.html_end = None if end.search(line, line.index("<") + 1) else end
-                return True
-        may_be_lone = not self.paragraph and not self.lazy
-        if _HTML_BLOCK_TAG_RE.match(line) or (may_be_lone and _LONE_TAG_RE.fullmatch(line)):
-            self.html_end = _BLANK_LINE_RE
-            return True
-        return False
+        end = _html_end(line, may_be_lone=not self.paragraph and not self.lazy)
+        ends_at_once = end not in (None, _BLANK_LINE_RE) and end.search(line, line.index("<") + 1)
+        self.html_end = None if ends_at_once else end
+        return end is not None
 
     def _open_container(self, start: int, line: str) -> bool:
         """A quote, or one or more list markers in a row, perhaps with a fence right behind them."""
@@ -277,9 +280,9 @@ class _Scanner:
         fence = _FENCE_RE.match(line, at) if at else None
         if fence:
             self.fence = _Fence(fence[1], start, self.items[-1])
-        self.lazy = bool(inner) and not any(
-            block.fullmatch(inner) for block in (_ATX_RE, _BREAK_RE, _ANY_FENCE_RE)
-        )
+        is_text = not any(block.fullmatch(inner) for block in (_ATX_RE, _BREAK_RE, _ANY_FENCE_RE))
+        self.lazy = bool(inner) and is_text and _html_end(inner, may_be_lone=True) is None
+        self.empty_item = not inner
         return True
 
     def _in_text(self) -> bool:
@@ -295,6 +298,15 @@ class _Scanner:
             self.paragraph = _Paragraph(start, apart=False, in_container=True)
         elif indent - self._column() < 4 and not _DEFINITION_RE.match(line):
             self.paragraph = _Paragraph(start, self.after_blank, in_container=bool(self.items))
+
+
+def _html_end(line: str, *, may_be_lone: bool) -> re.Pattern[str] | None:
+    """What ends the block of HTML that this line starts; None if it starts none."""
+    for start, end in _HTML_BLOCKS:
+        if start.match(line):
+            return end
+    starts = _HTML_BLOCK_TAG_RE.match(line) or (may_be_lone and _LONE_TAG_RE.fullmatch(line))
+    return _BLANK_LINE_RE if starts else None
 
 
 def _indent(line: str) -> int:
