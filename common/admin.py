@@ -243,6 +243,7 @@ class FieldbookAdmin(ModelAdmin):
         hidden: Iterable[tuple[str, str]] = (),
         dangerous: bool = False,
         context: dict[str, Any] | None = None,
+        template: str = "admin/confirm.html",
     ) -> HttpResponse:
         """A verb: GET (or an unconfirmed POST) shows what will happen, a confirmed POST does it once.
 
@@ -274,7 +275,7 @@ class FieldbookAdmin(ModelAdmin):
             "dangerous": dangerous,
             **(context or {}),
         }
-        return TemplateResponse(request, "admin/confirm.html", page)
+        return TemplateResponse(request, template, page)
 
     def confirmed_action(
         self,

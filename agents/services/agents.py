@@ -126,6 +126,12 @@ def copy_agent(*, source: Agent, company: Company, edit: Edit) -> Agent:
 
 
 @transaction.atomic
+def copy_agents(*, sources: Sequence[Agent], company: Company, edit: Edit) -> list[Agent]:
+    """A copy of each, in order; all or none."""
+    return [copy_agent(source=source, company=company, edit=edit) for source in sources]
+
+
+@transaction.atomic
 def delete_agent(*, agent_id: int, edit: Edit) -> None:
     """Mark the agent deleted, delete its rows for good, free its name, revoke nothing else.
 
