@@ -7,17 +7,16 @@ one: in doubt it is protected, and longer. docs/rules.md: sections of a document
 from __future__ import annotations
 
 import html
-import json
-import math
 import re
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from functools import lru_cache
-from typing import Any, NoReturn
+from typing import Any
 
 from agents.rules.glyphs import skeleton, without_invisible
 from agents.rules.markdown import Heading, headings
+from common.errors import ApplicationError
+from common.strict_json import loads
 from common.text import CJK, nfkc
 
 _TAG_RE = re.compile(r"<[^<>]*>")
@@ -99,24 +98,16 @@ def json_section(text: str, key: str, aliases: Iterable[str] = ()) -> dict[str, 
 
     Values are comparable by meaning: order of keys and spelling of numbers do not count; `1` is not `true`.
     Keys are compared by their letters and digits alone, so `accessControl` is `access_control` as well.
-    Raises `JsonUnreadable`; a key given twice, NaN, Infinity and an overflow are unreadable, too.
+    Raises `JsonUnreadable` for all that `strict_json` refuses (a key given twice, NaN, ...).
     """
     wanted = {_json_key(name) for name in (key, *aliases)} - {""}
     try:
-        value = json.loads(
-            text,
-            object_pairs_hook=_object,
-            parse_int=_number,
-            parse_float=_number,
-            parse_constant=_no_constant,
-        )
-        if not isinstance(value, dict):
-            raise JsonUnreadable("not an object")
-        return {name: _comparable(inner) for name, inner in value.items() if _json_key(name) in wanted}
-    except RecursionError as error:
-        raise JsonUnreadable("nested too deeply") from error
-    except (ValueError, ArithmeticError) as error:
+        value = loads(text.encode())
+    except (ApplicationError, UnicodeEncodeError) as error:
         raise JsonUnreadable(str(error)) from error
+    if not isinstance(value, dict):
+        raise JsonUnreadable("not an object")
+    return {name: _comparable(inner) for name, inner in value.items() if _json_key(name) in wanted}
 
 
 def _end(heading: Heading, ends: Sequence[Heading], passed: int) -> Heading | None:
@@ -178,26 +169,10 @@ def _json_key(name: str) -> str:
     return "".join(char for char in skeleton(name) if char.isalnum())
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    value = dict(pairs)
-    if len(value) != len(pairs):
-        raise JsonUnreadable("a key is given twice")
-    return value
-
-
-def _number(digits: str) -> Decimal:
-    if math.isinf(float(digits)):
-        raise JsonUnreadable("a number is too large")
-    return Decimal(digits)
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise JsonUnreadable(f"{name} is not JSON")
-
-
 def _comparable(value: Any) -> Hashable:
     if isinstance(value, dict):
         return "object", frozenset((key, _comparable(inner)) for key, inner in value.items())
     if isinstance(value, list):
         return "array", tuple(_comparable(inner) for inner in value)
-    return type(value).__name__, value
+    # In Python `1 == True`.
+    return "number" if type(value) in (int, float) else type(value).__name__, value
