@@ -5,6 +5,7 @@ Everything here is pure, takes and returns `str`, and needs time proportional to
 
 from __future__ import annotations
 
+import hashlib
 import re
 import string
 import unicodedata
@@ -55,6 +56,8 @@ _HIDDEN_RE = re.compile(
     rf"(?P<emoji>(?<=[{_EMOJI}])\ufe0f?\u200d(?=[{_EMOJI}])|(?<=[{_EMOJI}#*0-9])[\ufe0e\ufe0f])"
     rf"|[\t{_CONTROLS}{_INVISIBLE_FORMAT}{_EMPTY}\u2028\u2029{_SURROGATES}]"
 )
+
+_MAX_KEY = 400
 
 # Sorting combining marks is quadratic in the length of a run of them (a megabyte of marks takes minutes), so
 # runs are cut first; real languages need fewer than ten. Marks are neither word characters nor spaces.
@@ -123,12 +126,16 @@ def without_format_characters(text: str) -> str:
 
 
 def name_key(text: str) -> str:
-    """The key by which unique names are compared. Idempotent. docs/rules.md: name key."""
+    """The key by which unique names are compared, at most 400 code points. Idempotent. docs/rules.md: name key."""
     previous, key = None, text
     # Folding can undo the composition and the other way round, so it is repeated until nothing changes.
     while key != previous:
         previous, key = key, " ".join(nfkc(nfkc(key).casefold()).split())
-    return key
+    if len(key) <= _MAX_KEY:
+        return key
+    # One sign can become 18: a column, and an index of it, could not hold the key of every legal name.
+    digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"{key[: _MAX_KEY - len(digest)]}{digest}"
 
 
 def forbidden_character(text: str) -> str | None:

@@ -23,7 +23,7 @@ from common.receipts.services import write_receipt
 from common.text import name_key
 from experiences.models import Experience
 from experiences.rules import RowInput
-from experiences.services import delete_experiences, sync_experiences
+from experiences.services import sync_experiences
 
 
 @transaction.atomic
@@ -106,8 +106,11 @@ def copy_agent(*, source: Agent, company: Company, edit: Edit) -> Agent:
     """A new agent in `company` with the same role, tags, skills, body documents and rows (new ids, same order).
 
     Not copied: default flag, owner, keys, `users/**` documents, anything learned.
+    Errors: AGENT_NOT_FOUND when the source was deleted meanwhile.
     """
     _lock_names(company)
+    # Locked, so that role, rows and documents are those of one version.
+    source = lock_agent(source.pk)
     taken = set(Agent.objects.live().owned_by(company).values_list("name_key", flat=True))
     fields = {
         name: getattr(source, name)
@@ -144,8 +147,7 @@ def delete_agent(*, agent_id: int, edit: Edit) -> None:
             "AGENT_DEFAULT_UNDELETABLE",
             _("The default agent cannot be deleted; make another agent the default first."),
         )
-    ids = list(Experience.objects.of_agent(agent_id).values_list("pk", flat=True))
-    delete_experiences(agent_id=agent_id, ids=ids, now=edit.now)
+    deleted, _by_model = Experience.objects.of_agent(agent_id).delete()
     agent.deleted_at = edit.now
     agent.version += 1
     agent.save(update_fields=["deleted_at", "version", "updated_at"])
@@ -158,7 +160,7 @@ def delete_agent(*, agent_id: int, edit: Edit) -> None:
         agent_id=agent.pk,
         agent_name=agent.name,
         lines=[Line(type="agent", target=f"agents/{agent.pk}", content=agent.name)],
-        detail={"version": agent.version, "experiences_deleted": len(ids)},
+        detail={"version": agent.version, "experiences_deleted": deleted},
     )
 
 
@@ -189,9 +191,9 @@ def _apply(agent: Agent, values: Mapping[str, Any]) -> None:
 def _lock_names(company: Company) -> None:
     """One writer of names and default flags per company at a time, so that no uniqueness race ends in a 500.
 
-    Always before an agent is locked: tenant, then agent, then rows.
+    Always before an agent is locked: tenant, then agent, then rows. `no_key`: see `lock_agent`.
     """
-    Company.objects.select_for_update().get(pk=company.pk)
+    Company.objects.select_for_update(no_key=True).get(pk=company.pk)
 
 
 def lock_names_of(agent_id: int) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import Any
 
 from django.db import transaction
 from django.utils.translation import gettext_lazy as _
@@ -45,40 +47,44 @@ def put_document(
     """Make `text` the current text of `path`; equal text adds nothing.
 
     `edit.expected` are the document versions that the caller read (0 = it must not exist yet). `by_hand`
-    is staff in the admin, who may touch protected parts; everybody else is refused with PROTECTED_PATH, and
-    with PROTECTED_PATHS_UNAVAILABLE when no rule is enabled. Every verdict is logged, refusals too.
-    Errors: PATH_INVALID, VALIDATION_ERROR, VERSION_MISMATCH, COMPANY_FORBIDDEN, AGENT_NOT_FOUND.
+    is staff in the admin, who may touch protected parts; everybody else is refused with PROTECTED_PATH. Without
+    an enabled rule all are refused. Every verdict is logged, refusals too.
+    Errors: PATH_INVALID, VALIDATION_ERROR, VERSION_MISMATCH, COMPANY_FORBIDDEN, AGENT_NOT_FOUND,
+    PROTECTED_PATH, PROTECTED_PATHS_UNAVAILABLE.
     """
-    try:
+    about: dict[str, Any] = {
+        "agent": agent,
+        "company": company,
+        "actor": edit.actor,
+        "request": request,
+        "now": edit.now,
+    }
+    with _refusals_logged(path, about):
         path = normalise_path(path)
-    except ApplicationError as error:
-        log_refusal(
-            agent=agent,
-            company=company,
-            path=path,
-            reason=str(error.message),
-            actor=edit.actor,
-            request=request,
-            now=edit.now,
-        )
-        raise
-    key = path_key(path)
-    checked_text(key, text)
+    checked_text(path_key(path), text)
     owner = _owning_company(agent, company, path)
-    with transaction.atomic():
+    with _refusals_logged(path, about), transaction.atomic():
         locked = lock_agent(agent.pk)
         document = find_document(locked, owner, path)
         check_document_version(document, edit.expected)
-        old = current_text(document)
-        change = Change(path=path, old_text=old, new_text=text)
-        verdicts = check_and_log(
-            agent=locked, company=owner, changes=[change], actor=edit.actor, request=request, now=edit.now
-        )
+        change = Change(path=path, old_text=current_text(document), new_text=text)
+        verdicts = check_and_log(**{**about, "agent": locked}, changes=[change], by_hand=by_hand)
         refused = not by_hand and not all(verdict.is_allowed for verdict in verdicts)
         written = None if refused else _write(locked, owner, document, path, text, edit, note)
     if written is None:
         raise protected_path_error(verdicts)
     return written
+
+
+@contextmanager
+def _refusals_logged(path: str, about: dict[str, Any]) -> Iterator[None]:
+    """Log what is refused before a rule has spoken: a path that cannot be, or no rule to ask."""
+    try:
+        yield
+    except ApplicationError as error:
+        if error.code in ("PATH_INVALID", "PROTECTED_PATHS_UNAVAILABLE"):
+            log_refusal(path=path, reason=str(error.message), **about)
+        raise
 
 
 def restore_document_version(

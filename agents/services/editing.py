@@ -51,10 +51,14 @@ def edit_agent(agent_id: int, edit: Edit) -> Iterator[Agent]:
 
 
 def lock_agent(agent_id: int) -> Agent:
-    """The live agent, locked until the transaction ends (on SQLite the transaction itself is the lock)."""
+    """The live agent, locked until the transaction ends (on SQLite the transaction itself is the lock).
+
+    `no_key`: rows that only refer to the agent are added and committed meanwhile. A full lock would make such
+    a writer, which holds the head of the receipt chain, and this one wait for each other.
+    """
     agent = (
         Agent.objects.live()
-        .select_for_update(of=("self",))
+        .select_for_update(of=("self",), no_key=True)
         .select_related("company", "owner")
         .filter(pk=agent_id)
         .first()
@@ -66,7 +70,8 @@ def lock_agent(agent_id: int) -> Agent:
 
 def lock_agents(agent_ids: Collection[int]) -> None:
     """Lock several agents in one fixed order, before the first receipt is written, so that writers cannot deadlock."""
-    list(Agent.objects.select_for_update().filter(pk__in=agent_ids).order_by("pk").values_list("pk"))
+    agents = Agent.objects.select_for_update(no_key=True).filter(pk__in=agent_ids).order_by("pk")
+    list(agents.values_list("pk"))
 
 
 def check_version(agent: Agent, expected: Collection[int] | None) -> None:

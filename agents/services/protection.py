@@ -12,10 +12,11 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from agents.models import Agent, ProtectedAccess, ProtectedPath
-from agents.rules.protection import REASON_LABELS, Change, Level, Rule, Verdict, check_change
+from agents.rules.protection import REASON_LABELS, Change, Level, Outcome, Rule, Verdict, check_change
 from common.actors import Actor
 from common.companies.models import Company
 from common.errors import ApplicationError
+from common.text import show_hidden
 
 
 def rules_for(company: Company) -> list[Rule]:
@@ -34,57 +35,61 @@ def rules_for(company: Company) -> list[Rule]:
 
 
 def check_and_log(
-    *, agent: Agent, company: Company, changes: Sequence[Change], actor: Actor, request: str, now: datetime
+    *,
+    agent: Agent,
+    company: Company,
+    changes: Sequence[Change],
+    actor: Actor,
+    request: str,
+    now: datetime,
+    by_hand: bool = False,
 ) -> list[Verdict]:
     """Verdicts of all rules for all changes, each logged as a ProtectedAccess.
 
+    What staff change `by_hand` is logged as allowed, with the reason that a rule would have had.
     Errors: PROTECTED_PATHS_UNAVAILABLE when no rule is enabled (nothing is then known to be safe).
     """
     rules = rules_for(company)
     verdicts = [(change, verdict) for change in changes for verdict in check_change(change, rules)]
     ProtectedAccess.objects.bulk_create(
-        _access(agent, company, actor, request, now, change.path, verdict) for change, verdict in verdicts
+        ProtectedAccess(
+            company=company,
+            agent=agent,
+            agent_name=agent.name,
+            request=request[:100],
+            actor_name=actor.name[:200],
+            path=change.path[:500],
+            rule=named(verdict)[:400],
+            level=str(verdict.level or ""),
+            **_outcome(verdict, by_hand),
+            at=now,
+        )
+        for change, verdict in verdicts
     )
     return [verdict for _change, verdict in verdicts]
+
+
+def _outcome(verdict: Verdict, by_hand: bool) -> dict[str, str]:
+    reason = str(REASON_LABELS[verdict.reason])
+    if by_hand and not verdict.is_allowed:
+        told = str(_("Changed by hand. %(reason)s") % {"reason": reason})
+        return {"verdict": Outcome.ALLOWED.value, "reason": told[:500]}
+    return {"verdict": verdict.verdict.value, "reason": reason[:500]}
 
 
 def log_refusal(
     *, agent: Agent, company: Company, path: str, reason: str, actor: Actor, request: str, now: datetime
 ) -> None:
-    """Log a path that was refused before any rule could be asked."""
+    """Log a path that was refused before any rule could be asked, as a reviewer can read it."""
     ProtectedAccess.objects.create(
         company=company,
         agent=agent,
         agent_name=agent.name,
         request=request[:100],
         actor_name=actor.name[:200],
-        path=path[:500],
-        verdict="blocked",
+        path=show_hidden(path)[:500],
+        verdict=Outcome.BLOCKED.value,
         reason=reason[:500],
-        at=now,
-    )
-
-
-def _access(
-    agent: Agent,
-    company: Company,
-    actor: Actor,
-    request: str,
-    now: datetime,
-    path: str,
-    verdict: Verdict,
-) -> ProtectedAccess:
-    return ProtectedAccess(
-        company=company,
-        agent=agent,
-        agent_name=agent.name,
-        request=request[:100],
-        actor_name=actor.name[:200],
-        path=path[:500],
-        rule=named(verdict)[:400],
-        level=str(verdict.level or ""),
-        verdict=str(verdict.verdict),
-        reason=str(REASON_LABELS[verdict.reason])[:500],
         at=now,
     )
 

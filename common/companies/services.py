@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from common.actors import Actor
@@ -87,8 +88,11 @@ def revoke_api_key(*, key_id: int, actor: Actor, now: datetime) -> ApiKey:
 
 def note_key_use(*, key: ApiKey, now: datetime) -> None:
     """Remember when the key was last used, at most once a minute."""
-    if key.last_used_at is None or now - key.last_used_at >= LAST_USED_RESOLUTION:
-        ApiKey.objects.filter(pk=key.pk).update(last_used_at=now)
+    due = now - LAST_USED_RESOLUTION
+    if key.last_used_at is None or key.last_used_at <= due:
+        # Asked again in the database: of simultaneous requests one writes.
+        unused = Q(last_used_at=None) | Q(last_used_at__lte=due)
+        ApiKey.objects.filter(unused, pk=key.pk).update(last_used_at=now)
 
 
 def _key_receipt(key: ApiKey, actor: Actor, now: datetime, trigger: str, agent_name: str = "") -> None:
@@ -113,7 +117,7 @@ def save_company(
 
     Errors: VALIDATION_ERROR for a bad or taken slug, a bad name, and for renaming or disabling `_global`.
     """
-    before = Company.objects.select_for_update().filter(pk=company.pk).first()
+    before = Company.objects.select_for_update(no_key=True).filter(pk=company.pk).first()
     company.name = clean(company.name)
     _check_company(company, before)
     company.save()
