@@ -5,7 +5,7 @@ Changes leave a receipt in the chain of `_global`.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from datetime import datetime
 
 from django.contrib.auth import get_user_model
@@ -29,7 +29,9 @@ FIELDS = ("username", "first_name", "last_name", "email", "is_active", "is_staff
 
 
 @transaction.atomic
-def create_first_admin(*, username: str, password: str, email: str = "") -> User | None:
+def create_first_admin(
+    *, username: str, password: str, actor: Actor, now: datetime, email: str = ""
+) -> User | None:
     """Make a superuser while there is none; None, and nothing changed, when there is one.
 
     Errors: VALIDATION_ERROR for an empty or impossible name, a taken name, a weak password, a bad e-mail.
@@ -45,11 +47,10 @@ def create_first_admin(*, username: str, password: str, email: str = "") -> User
         raise invalid("/password", _("The password must not be empty."))
     _check("password", lambda: validate_password(password, person))
     person.set_password(password)
-    person.save()
-    return person
+    return save_person(person=person, manager=person, actor=actor, now=now)
 
 
-def _check(name, check) -> None:
+def _check(name: str, check: Callable[[], None]) -> None:
     try:
         check()
     except ValidationError as error:
@@ -146,8 +147,12 @@ def _set_roles(person: User, role_ids: Collection[int]) -> list[Line]:
 
 
 def _set_companies(person: User, company_ids: Collection[int], actor: Actor, now: datetime) -> None:
-    """Each company that gains or loses the person gets a receipt in its own chain."""
+    """Each company that gains or loses the person gets a receipt in its own chain.
+
+    `_global` comes last, as its chain does in every change of a person: one order of locks.
+    """
     known = set(person.companies.values_list("pk", flat=True))
-    for company in Company.objects.filter(pk__in=known ^ set(company_ids)).order_by("pk"):
+    changed = Company.objects.filter(pk__in=known ^ set(company_ids))
+    for company in sorted(changed, key=lambda company: (company.is_global, company.pk)):
         member = company.pk in company_ids
         set_membership(company=company, person_id=person.pk, member=member, actor=actor, now=now)

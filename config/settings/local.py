@@ -3,6 +3,7 @@
 from config.settings.base import *  # noqa: F403
 from config.settings.base import BROKER_DIR, VAR_DIR, env
 
+PROFILE = "local"
 DEBUG = env.bool("DEBUG", False)
 for folder in (VAR_DIR, BROKER_DIR / "messages", BROKER_DIR / "control"):
     folder.mkdir(parents=True, exist_ok=True)

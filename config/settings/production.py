@@ -13,6 +13,7 @@ for name, value in {"SECRET_KEY": SECRET_KEY, "API_KEY_PEPPER": API_KEY_PEPPER}.
             "(for example the output of `openssl rand -base64 48`)."
         )
 
+PROFILE = "production"
 DEBUG = False
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS")
 SECURE_SSL_REDIRECT = env.bool("SECURE_SSL_REDIRECT", True)

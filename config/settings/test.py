@@ -7,6 +7,7 @@ os.environ.setdefault("DATABASE_URL", "sqlite:///:memory:")
 from config.settings.base import *  # noqa: F403
 from config.settings.base import VAR_DIR
 
+PROFILE = "test"
 SECRET_KEY = "test-only-secret-key-of-sufficient-length-0123456789abcdef"
 API_KEY_PEPPER = "test-only-pepper"
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
