@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from common.diff import unified
@@ -81,14 +81,13 @@ def _row_changes(old: Sequence[Mapping], new: Sequence[Mapping]) -> Iterator[Row
             yield RowChange("added", pk, new=row["content"], new_position=position, enabled=row["enabled"])
             continue
         was, old_row = before[pk]
-        places = {"old_position": was, "new_position": position}
-        texts = {"old": old_row["content"], "new": row["content"]}
+        change = RowChange("moved", pk, old_row["content"], row["content"], was, position)
         if old_row["content"] != row["content"]:
-            yield RowChange("changed", pk, **texts, **places)
+            yield replace(change, kind="changed")
         if old_row["enabled"] != row["enabled"]:
-            yield RowChange("switched", pk, **texts, **places, enabled=row["enabled"])
+            yield replace(change, kind="switched", enabled=row["enabled"])
         if pk not in stayed:
-            yield RowChange("moved", pk, **texts, **places)
+            yield change
 
 
 def _unmoved(old_ids: Sequence[int], new_ids: Sequence[int]) -> set[int]:

@@ -11,7 +11,8 @@ class IdempotentRequest(models.Model):
     key = models.CharField(max_length=128)
     body_sha256 = models.CharField(max_length=64)
     status = models.PositiveSmallIntegerField(default=0)
-    answer = models.JSONField(null=True)
+    #: JSON as text: a JSON column of PostgreSQL would give the keys back in another order.
+    answer = models.TextField(blank=True)
     headers = models.JSONField(default=dict)
     created_at = models.DateTimeField()
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.core.serializers.json import DjangoJSONEncoder
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext_lazy as _
 
@@ -52,11 +54,8 @@ def run_once(
             if stored is None:
                 stored = IdempotentRequest.objects.create(**place, body_sha256=digest, created_at=now)
                 answer = effect()
-                stored.status, stored.answer, stored.headers = (
-                    answer.status,
-                    answer.body,
-                    dict(answer.headers),
-                )
+                stored.status, stored.headers = answer.status, dict(answer.headers)
+                stored.answer = json.dumps(answer.body, cls=DjangoJSONEncoder, ensure_ascii=False)
                 stored.save(update_fields=["status", "answer", "headers"])
                 return answer
     except IntegrityError:
@@ -67,7 +66,7 @@ def run_once(
         raise ApplicationError(
             "IDEMPOTENCY_KEY_REUSED", _("This key was used for a request with another body; use a new key.")
         )
-    return Answer(stored.status, stored.answer, stored.headers)
+    return Answer(stored.status, json.loads(stored.answer), stored.headers)
 
 
 def forget_old(

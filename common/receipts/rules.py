@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -87,7 +87,7 @@ def totals_of(statuses: Iterable[str]) -> dict[str, int]:
     return totals | {name: count for name, count in counted.items() if name not in always}
 
 
-def chain_hash(fields: Mapping[str, Any], lines: list[Mapping[str, Any]], previous: str) -> str:
+def chain_hash(fields: Mapping[str, Any], lines: Sequence[Mapping[str, Any]], previous: str) -> str:
     """SHA-256 over canonical JSON of all stored fields and lines plus the previous receipt's hash."""
     body = {**fields, "lines": lines, "previous_sha256": previous}
     return hashlib.sha256(canonical(body)).hexdigest()
