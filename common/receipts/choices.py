@@ -37,3 +37,48 @@ class RiskLevel(models.TextChoices):
 #: Lines of these types speak of keys and people: shown only to those who may see such rows. Where the
 #: receipt lies in the chain of `_global`, which all staff read, only to members of `_global`.
 GUARDED_LINES = {"api_key": "companies.view_apikey", "person": "accounts.view_user"}
+
+#: What a receipt says it was written for; an unknown one is shown as it is.
+TRIGGERS = {
+    "agent_created": _("agent created"),
+    "agent_changed": _("agent changed"),
+    "agent_restored": _("agent version restored"),
+    "agent_deleted": _("agent deleted"),
+    "document_changed": _("document changed"),
+    "document_restored": _("document version restored"),
+    "api_key_issued": _("API key issued"),
+    "api_key_revoked": _("API key revoked"),
+    "company_created": _("company created"),
+    "company_changed": _("company changed"),
+    "person_created": _("person created"),
+    "person_changed": _("person changed"),
+}
+
+#: What a line speaks of.
+LINE_TYPES = {
+    "agent": _("agent"),
+    "role": _("role definition"),
+    "setting": _("setting"),
+    "experience_added": _("experience added"),
+    "experience_removed": _("experience removed"),
+    "experience_changed": _("experience changed"),
+    "experience_switched": _("experience switched"),
+    "experience_moved": _("experience moved"),
+    "document": _("document"),
+    "api_key": _("API key"),
+    "company": _("company"),
+    "person": _("person"),
+}
+
+#: Names of the counts in `Receipt.totals`.
+TOTALS = {
+    "total": _("total"),
+    "applied": _("applied"),
+    "rejected": _("rejected"),
+    "skipped": _("skipped"),
+    "blocked": _("blocked"),
+    "failed": _("failed"),
+    "conflict": _("conflict"),
+    "rolled_back": _("rolled back"),
+    "archived": _("archived"),
+}

@@ -1,0 +1,306 @@
+"""Receipts in the admin: lists, pages, exports and the check of the chain. Nothing here writes."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime, time, timedelta
+from typing import Any
+
+from django.contrib import admin
+from django.core.exceptions import PermissionDenied
+from django.db import models
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils.dateparse import parse_date
+from django.utils.html import format_html
+from django.utils.timezone import get_current_timezone, make_aware
+from django.utils.translation import gettext_lazy as _
+from unfold.contrib.filters.admin import ChoicesDropdownFilter, DropdownFilter, RangeDateFilter
+from unfold.decorators import action, display
+
+from common.admin import CompanyFilter, ReadOnlyAdmin, chosen_company, visible
+from common.receipts.choices import LINE_TYPES, TOTALS, TRIGGERS, LineStatus
+from common.receipts.models import Receipt, ReceiptLine
+from common.receipts.selectors import as_yaml, export_shape, texts_of, verify_chain, with_texts
+
+_COMPANIES = Receipt._meta.get_field("company").related_model._default_manager
+_AGENTS = Receipt._meta.get_field("agent").related_model._default_manager
+#: Agents offered by the filter; others are reached from their own page.
+_OFFERED = 200
+_STATUS_COLOURS = {
+    LineStatus.APPLIED: "success",
+    LineStatus.USER_REJECTED: "warning",
+    LineStatus.SKIPPED: "info",
+    LineStatus.BLOCKED: "danger",
+    LineStatus.CONFLICT: "danger",
+    LineStatus.FAILED: "danger",
+    LineStatus.ROLLED_BACK: "warning",
+    LineStatus.ARCHIVED: "info",
+}
+
+
+class DayFilter(RangeDateFilter):
+    """From the first to the last of two local days, both included."""
+
+    def queryset(self, request: HttpRequest, queryset: models.QuerySet) -> models.QuerySet:
+        first, last = self._day("from"), self._day("to")
+        if first is not None:
+            queryset = queryset.filter(**{f"{self.field_path}__gte": first})
+        if last is not None:
+            queryset = queryset.filter(**{f"{self.field_path}__lt": last + timedelta(days=1)})
+        return queryset
+
+    def _day(self, end: str) -> datetime | None:
+        """Local midnight of the day that was typed; None for none or nonsense."""
+        try:
+            day = parse_date(
+                str(self.used_parameters.get(f"{self.field_path}_{end}") or "").replace("/", "-")
+            )
+            return make_aware(datetime.combine(day, time.min), get_current_timezone()) if day else None
+        except (ValueError, OverflowError):
+            return None
+
+
+class AgentFilter(DropdownFilter):
+    """By agent, offering only those the person may see."""
+
+    title = _("agent")
+    parameter_name = "agent__id__exact"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        agents = _AGENTS.seen_by(request.user).order_by("name", "id")[:_OFFERED]
+        return [
+            (str(pk), f"{name} ({slug})")
+            for pk, name, slug in agents.values_list("pk", "name", "company__slug")
+        ]
+
+    def queryset(self, request: HttpRequest, queryset: models.QuerySet) -> models.QuerySet:
+        value = self.value()
+        if not value:
+            return queryset
+        return (
+            queryset.filter(agent_id=int(value)) if value.isdecimal() and len(value) < 19 else queryset.none()
+        )
+
+
+@admin.register(Receipt)
+class ReceiptAdmin(ReadOnlyAdmin):
+    """What was changed, by whom, when; newest first."""
+
+    list_display = ("number_link", "at", "company_slug", "actor_name", "type", "what", "agent_name", "counts")
+    list_filter = (CompanyFilter, ("type", ChoicesDropdownFilter), AgentFilter, ("at", DayFilter))
+    list_filter_submit = True
+    search_fields = ("lines__target", "actor_name", "agent_name", "proposal_code")
+    search_help_text = _("Target, person, agent or proposal")
+    ordering = ("-at", "-id")
+    actions_list = ("verify",)
+    actions_detail = ("export_yaml", "export_json")
+    change_form_outer_after_template = "admin/receipts/lines.html"
+    fieldsets = (
+        (
+            None,
+            {
+                "fields": (
+                    "number",
+                    "company_slug",
+                    "at",
+                    "actor_name",
+                    "channel",
+                    "type",
+                    "what",
+                    "agent_name",
+                    "proposal_code",
+                    "counts",
+                )
+            },
+        ),
+        (_("Proof"), {"fields": ("details", "analysis", "sha256", "previous_sha256")}),
+    )
+    readonly_fields = ("what", "counts", "details", "analysis")
+
+    def changeform_view(
+        self,
+        request: HttpRequest,
+        object_id: str | None = None,
+        form_url: str = "",
+        extra_context: Any = None,
+    ) -> HttpResponse:
+        receipt = self.get_object(request, str(object_id)) if object_id else None
+        lines = lines_with_texts(receipt) if receipt else []
+        return super().changeform_view(
+            request, object_id, form_url, {**(extra_context or {}), "receipt_lines": lines}
+        )
+
+    @display(description=_("number"), ordering="number")
+    def number_link(self, obj: Receipt) -> str:
+        return f"#{obj.number}"
+
+    @display(description=_("occasion"))
+    def what(self, obj: Receipt) -> str:
+        return str(TRIGGERS.get(obj.trigger, obj.trigger))
+
+    @display(description=_("totals"))
+    def counts(self, obj: Receipt) -> str:
+        """The counts that are not zero."""
+        return ", ".join(f"{TOTALS.get(name, name)} {count}" for name, count in obj.totals.items() if count)
+
+    @display(description=_("detail"))
+    def details(self, obj: Receipt) -> str:
+        return _code(json.dumps(obj.detail, ensure_ascii=False, indent=2, sort_keys=True))
+
+    @display(description=_("session analysis"))
+    def analysis(self, obj: Receipt) -> str:
+        text = obj.texts.filter(line=None, field="session_analysis").values_list("text", flat=True).first()
+        return _code(text) if text else "–"
+
+    @action(description=_("Export as YAML"), url_path="export-yaml", icon="download", permissions=["view"])
+    def export_yaml(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        return self._export(request, object_id, "yaml")
+
+    @action(description=_("Export as JSON"), url_path="export-json", icon="download", permissions=["view"])
+    def export_json(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        return self._export(request, object_id, "json")
+
+    def _export(self, request: HttpRequest, object_id: str, kind: str) -> HttpResponse:
+        found = self.visible_object(request, object_id)
+        receipt = with_texts(Receipt.objects.filter(pk=found.pk)).get()
+        if kind == "yaml":
+            text, content_type = as_yaml(receipt), "application/yaml"
+        else:
+            text = json.dumps(export_shape(receipt), ensure_ascii=False, indent=2) + "\n"
+            content_type = "application/json"
+        response = HttpResponse(text, content_type=f"{content_type}; charset=utf-8")
+        name = f"receipt-{receipt.company_slug}-{receipt.number}.{kind}"
+        response["Content-Disposition"] = f'attachment; filename="{name}"'
+        return response
+
+    @action(description=_("Verify the chain"), url_path="verify", icon="verified", permissions=["view"])
+    def verify(self, request: HttpRequest) -> HttpResponse:
+        """Recomputes the chain of the company asked for; changes nothing, so GET is enough."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        companies = list(_COMPANIES.seen_by(request.user).order_by("slug"))
+        asked = request.GET.get("company") or chosen_company(request)
+        if len(companies) == 1:
+            asked = companies[0].slug
+        rows = [(company, verify_chain(company) if company.slug == asked else None) for company in companies]
+        page = {
+            **self.admin_site.each_context(request),
+            "title": _("Verify the chain of receipts"),
+            "opts": self.opts,
+            "rows": rows,
+        }
+        return TemplateResponse(request, "admin/receipts/verify.html", page)
+
+
+def _code(text: str) -> str:
+    return format_html('<pre class="fieldbook-code">{}</pre>', visible(text))
+
+
+def lines_with_texts(receipt: Receipt) -> list[dict[str, Any]]:
+    """The lines of a receipt as its page shows them, texts included; an erased text says so."""
+    loaded = with_texts(Receipt.objects.filter(pk=receipt.pk)).get()
+    texts = texts_of(loaded)
+    return [
+        {
+            "line": line,
+            "type": LINE_TYPES.get(line.type, line.type),
+            "target": visible(line.target),
+            "content": _text(texts, line, "content"),
+            "reason": _text(texts, line, "rejection_reason"),
+        }
+        for line in loaded.lines.all()
+    ]
+
+
+def _text(texts: dict[tuple[int | None, str], str], line: ReceiptLine, field: str) -> Any:
+    text = texts.get((line.pk, field))
+    if text == "":
+        return _("(erased)")
+    return visible(text) if text else ""
+
+
+@admin.register(ReceiptLine)
+class ReceiptLineAdmin(ReadOnlyAdmin):
+    """Single lines, newest first; each leads to its receipt."""
+
+    company_lookup = "receipt__company"
+    list_display = (
+        "receipt_link",
+        "at",
+        "company",
+        "agent_name",
+        "kind",
+        "target_shown",
+        "content",
+        "outcome",
+    )
+    list_display_links = None
+    list_filter = (CompanyFilter, AgentFilter, ("status", ChoicesDropdownFilter), ("receipt__at", DayFilter))
+    list_filter_submit = True
+    list_select_related = ("receipt",)
+    search_fields = ("target", "receipt__actor_name", "receipt__agent_name")
+    search_help_text = _("Target, person or agent")
+    ordering = ("-receipt", "order", "id")
+    fields = (
+        "receipt_link",
+        "at",
+        "company",
+        "agent_name",
+        "kind",
+        "target_shown",
+        "content",
+        "outcome",
+        "rejection_reason",
+        "risk_level",
+        "document_version",
+        "new_sha256",
+    )
+    readonly_fields = fields
+
+    def get_queryset(self, request: HttpRequest) -> models.QuerySet:
+        return super().get_queryset(request).prefetch_related("texts")
+
+    @display(description=_("receipt"), ordering="receipt")
+    def receipt_link(self, obj: ReceiptLine) -> str:
+        url = reverse("admin:receipts_receipt_change", args=[obj.receipt_id])
+        return format_html('<a class="text-primary-600" href="{}">#{}</a>', url, obj.receipt.number)
+
+    @display(description=_("when"), ordering="receipt__at")
+    def at(self, obj: ReceiptLine) -> datetime:
+        return obj.receipt.at
+
+    @display(description=_("company"))
+    def company(self, obj: ReceiptLine) -> str:
+        return obj.receipt.company_slug
+
+    @display(description=_("agent"))
+    def agent_name(self, obj: ReceiptLine) -> str:
+        return obj.receipt.agent_name
+
+    @display(description=_("type"), ordering="type")
+    def kind(self, obj: ReceiptLine) -> str:
+        return str(LINE_TYPES.get(obj.type, obj.type))
+
+    @display(description=_("target"), ordering="target")
+    def target_shown(self, obj: ReceiptLine) -> Any:
+        return visible(obj.target)
+
+    @display(description=_("content"))
+    def content(self, obj: ReceiptLine) -> Any:
+        return self._text_of(obj, "content")
+
+    @display(description=_("reason of the rejection"))
+    def rejection_reason(self, obj: ReceiptLine) -> Any:
+        return self._text_of(obj, "rejection_reason")
+
+    def _text_of(self, obj: ReceiptLine, field: str) -> Any:
+        found = [text.text for text in obj.texts.all() if text.field == field]
+        if not found:
+            return "–"
+        return visible(found[0][:300]) if found[0] else _("(erased)")
+
+    @display(description=_("status"), ordering="status", label=_STATUS_COLOURS)
+    def outcome(self, obj: ReceiptLine) -> tuple[str, str]:
+        return obj.status, obj.get_status_display()
