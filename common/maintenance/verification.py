@@ -6,6 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.apps import apps
+from django.db import connection
+
+from common.append_only import missing
 from common.companies.models import Company
 from common.companies.selectors import company_by_slug
 from common.receipts.models import Receipt, ReceiptHead
@@ -13,16 +17,12 @@ from common.receipts.rules import Tenant
 from common.receipts.selectors import ChainReport, verify_chain
 
 
-@dataclass(frozen=True)
+@dataclass
 class LostCompany:
-    """A company that is gone from its table, though its receipts are not."""
+    """A company that is gone from its table, though its receipts are not; `slug` is what to call it."""
 
     pk: int
-
-    @property
-    def slug(self) -> str:
-        """In place of the name that nobody knows any more."""
-        return f"company {self.pk} (deleted)"
+    slug: str
 
 
 def chains(slug: str | None = None) -> Sequence[Tenant]:
@@ -36,7 +36,7 @@ def chains(slug: str | None = None) -> Sequence[Tenant]:
     heads = set(ReceiptHead.objects.values_list("company_id", flat=True))
     receipts = set(Receipt.objects.order_by().values_list("company_id", flat=True).distinct())
     lost = (heads | receipts) - {company.pk for company in companies}
-    return [*companies, *(LostCompany(pk) for pk in sorted(lost))]
+    return [*companies, *[LostCompany(pk, f"company {pk} (deleted)") for pk in sorted(lost)]]
 
 
 def verify_chains(
@@ -58,3 +58,14 @@ def told(report: ChainReport) -> str:
         f"{report.company_slug}: BROKEN at receipt #{report.first_bad}: {report.reason} "
         f"({report.checked} receipts before it are intact)"
     )
+
+
+def unguarded_tables() -> list[str]:
+    """Append-only tables that could be changed, because their triggers are gone."""
+    return missing(connection)
+
+
+def row_counts() -> dict[str, int]:
+    """Rows of every table of the application that has any, by model."""
+    counts = {model._meta.label_lower: model._base_manager.count() for model in apps.get_models()}
+    return {name: count for name, count in sorted(counts.items()) if count}
