@@ -6,4 +6,9 @@ from django.core.wsgi import get_wsgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.local")
 
-application = get_wsgi_application()
+django_application = get_wsgi_application()
+
+# Only now: it needs the models, which `get_wsgi_application` loads.
+from prompt.fastpath import PromptFastPath  # noqa: E402
+
+application = PromptFastPath(django_application)

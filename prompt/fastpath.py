@@ -1,0 +1,211 @@
+"""In front of Django: answers a repeated prompt fetch with one query and no framework.
+
+Only a plain `GET /api/v1/agents/<id>/prompt` with a Bearer key is taken. The query checks the key and the agent
+as the view does; whatever is not exactly in order, and every prompt not seen before, goes on to Django, whose
+finished answer is then kept. Revocation and changes show at once, because both are read each time.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import uuid4
+
+from django.conf import settings
+from django.db import Error, connection
+from django.utils import timezone
+from django_structlog.app_settings import app_settings as request_log_settings
+from prometheus_client import Counter
+
+from agents.models import Agent, AgentVersion
+from common.choices import GLOBAL_SLUG
+from common.companies.choices import Scope
+from common.companies.models import ApiKey, Company
+from common.companies.rules import parse_key_text, secret_matches
+from common.companies.selectors import LAST_USED_RESOLUTION, peppers
+from common.companies.services import note_key_use
+from prompt.cache import KEY, Answer, AnswerKey, Variant, answers
+from prompt.views.endpoint import is_known
+
+_PATH = re.compile(r"/api/v1/agents/([0-9]{1,18})/prompt")
+#: `Accept` as runtimes send it; anything else is negotiated by Django.
+_MEDIA_TYPES = {
+    None: "application/json",
+    "*/*": "application/json",
+    "application/json": "application/json",
+    "text/plain": "text/plain",
+}
+_REQUEST_ID = "X-Request-ID"
+#: Whatever a response header may depend on besides the answer itself: the host check, TLS redirect and HSTS.
+_VARIANT = (
+    "wsgi.url_scheme",
+    "HTTP_HOST",
+    "HTTP_X_FORWARDED_HOST",
+    "HTTP_X_FORWARDED_PROTO",
+    "SERVER_NAME",
+    "SERVER_PORT",
+)
+
+_SQL = f"""
+SELECT k.id, k.secret_hash, k.scopes, CASE WHEN k.last_used_at > %s THEN 0 ELSE 1 END,
+       c.id, c.slug, a.version, v.sha256
+FROM {ApiKey._meta.db_table} k
+JOIN {Company._meta.db_table} c ON c.id = k.company_id
+JOIN {Agent._meta.db_table} a ON a.id = %s AND (k.agent_id IS NULL OR k.agent_id = a.id)
+JOIN {Company._meta.db_table} ac ON ac.id = a.company_id AND (ac.id = c.id OR ac.slug = %s)
+JOIN {AgentVersion._meta.db_table} v ON v.agent_id = a.id AND v.number = a.version
+WHERE k.prefix = %s AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > %s)
+      AND c.enabled AND a.enabled AND a.deleted_at IS NULL
+"""  # noqa: S608 - the names are those of our own tables
+
+_COUNTER = Counter(
+    "fieldbook_prompt_fast_answers_total", "Prompt fetches answered in front of Django.", ["status"]
+)
+_ANSWERED = {code: _COUNTER.labels(str(code)) for code in (200, 304)}
+
+Environ = dict[str, Any]
+StartResponse = Callable[..., Any]
+Application = Callable[[Environ, StartResponse], Iterable[bytes]]
+
+
+@dataclass(frozen=True)
+class _Fetch:
+    """A request that the fast path may answer."""
+
+    agent_id: int
+    prefix: str
+    secret: str
+    media_type: str
+    variant: Variant
+
+
+@dataclass(frozen=True)
+class _Facts:
+    """What the database says about a fetch that is in order."""
+
+    key_id: int
+    is_use_due: bool
+    answer_key: AnswerKey
+
+
+class PromptFastPath:
+    """WSGI: wraps Django's application."""
+
+    def __init__(self, application: Application) -> None:
+        self.application = application
+
+    def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
+        fetch = _recognised(environ)
+        if fetch is None:
+            return self.application(environ, start_response)
+        now = timezone.now()
+        try:
+            facts = _facts(fetch, now)
+            found = facts and _kept(fetch, facts.answer_key, environ.get("HTTP_IF_NONE_MATCH"))
+            if facts and found:
+                if facts.is_use_due:
+                    note_key_use(key=ApiKey(pk=facts.key_id, last_used_at=None), now=now)
+                return _send(*found, environ, start_response)
+        except Error:
+            # Django meets the same database and says what there is to say (503, or the answer after all).
+            connection.close_if_unusable_or_obsolete()
+        return self._through_django(fetch, environ, start_response)
+
+    def _through_django(
+        self, fetch: _Fetch, environ: Environ, start_response: StartResponse
+    ) -> Iterable[bytes]:
+        seen: list[tuple[str, list[tuple[str, str]]]] = []
+
+        def note(status: str, headers: list[tuple[str, str]], *rest: Any) -> Any:
+            seen.append((status, headers))
+            return start_response(status, headers, *rest)
+
+        response: Any = self.application(environ, note)
+        key, tag = environ.pop(KEY, (None, ""))
+        if key is not None and len(seen) == 1:
+            _keep(fetch, key, tag, *seen[0], response)
+        return response
+
+
+def _recognised(environ: Environ) -> _Fetch | None:
+    """The request as a fetch, or None when it has anything that only Django can judge."""
+    path = _PATH.fullmatch(environ.get("PATH_INFO", ""))
+    scheme, _space, text = environ.get("HTTP_AUTHORIZATION", "").partition(" ")
+    is_plain = (
+        path is not None
+        and environ.get("REQUEST_METHOD") == "GET"
+        and not environ.get("SCRIPT_NAME")
+        and not environ.get("QUERY_STRING")
+        and not environ.get("HTTP_COOKIE")
+        and environ.get("CONTENT_LENGTH") in (None, "", "0")
+        and "HTTP_TRANSFER_ENCODING" not in environ
+        and environ.get("HTTP_ACCEPT") in _MEDIA_TYPES
+        and not settings.API_RATE_LIMIT_PER_MINUTE
+    )
+    key = parse_key_text(text) if is_plain and scheme == "Bearer" else None
+    if path is None or key is None:
+        return None
+    variant = tuple(str(environ.get(name, "")) for name in _VARIANT)
+    media_type = _MEDIA_TYPES[environ.get("HTTP_ACCEPT")]
+    return _Fetch(int(path[1]), key.prefix, key.secret, media_type, variant)
+
+
+def _facts(fetch: _Fetch, now: datetime) -> _Facts | None:
+    """What the view would find out about key and agent, in one query; None when anything is amiss."""
+    at = connection.ops.adapt_datetimefield_value
+    recently = at(now - LAST_USED_RESOLUTION)
+    connection.close_if_unusable_or_obsolete()
+    # The query itself is the health check: when it fails, Django's own connection handling takes over.
+    connection.health_check_done = True  # type: ignore[attr-defined]
+    with connection.cursor() as cursor:
+        cursor.execute(_SQL, [recently, fetch.agent_id, GLOBAL_SLUG, fetch.prefix, at(now)])
+        row = cursor.fetchone()
+    if row is None:
+        return None
+    key_id, secret_hash, scopes, is_use_due, company_id, slug, version, sha256 = row
+    if not secret_matches(fetch.secret, secret_hash, peppers()):
+        return None
+    if Scope.READ not in (json.loads(scopes) if isinstance(scopes, str) else scopes):
+        return None
+    answer_key = AnswerKey(
+        agent_id=fetch.agent_id,
+        version=version,
+        body_sha256=sha256,
+        company_id=company_id,
+        company_slug=slug,
+        day=timezone.localdate(now).isoformat(),
+        time_zone=settings.TIME_ZONE,
+        media_type=fetch.media_type,
+    )
+    return _Facts(key_id, bool(is_use_due), answer_key)
+
+
+def _kept(fetch: _Fetch, key: AnswerKey, if_none_match: str | None) -> tuple[int, Answer] | None:
+    entry = answers.get(key, fetch.variant)
+    if entry is None:
+        return None
+    code = 304 if is_known(if_none_match, entry.etag) else 200
+    answer = entry.answers.get(code)
+    return (code, answer) if answer else None
+
+
+def _send(code: int, answer: Answer, environ: Environ, start_response: StartResponse) -> list[bytes]:
+    given = environ.get("HTTP_X_REQUEST_ID") if request_log_settings.TRUST_UPSTREAM_REQUEST_ID else None
+    start_response(answer.status, [*answer.headers, (_REQUEST_ID, given or str(uuid4()))])
+    _ANSWERED[code].inc()
+    return [answer.body]
+
+
+def _keep(
+    fetch: _Fetch, key: AnswerKey, tag: str, status: str, headers: list[tuple[str, str]], response: Any
+) -> None:
+    code = int(status[:3])
+    names = {name.lower() for name, _value in headers}
+    if code not in _ANSWERED or response.streaming or "set-cookie" in names:
+        return
+    kept = tuple((name, value) for name, value in headers if name != _REQUEST_ID)
+    answers.put(key, fetch.variant, tag, code, Answer(status, kept, response.content))
