@@ -6,6 +6,7 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
 from agents.views import agents, documents, rows, versions
 from common.api.converters import IdConverter
 from common.api.endpoints import me, receipts
+from prompt.views import PromptView
 
 register_converter(IdConverter, "id")
 
@@ -21,6 +22,8 @@ urlpatterns = [
     path(f"{AGENT}/export", agents.AgentExportView.as_view(), name="agent-export"),
     path(f"{AGENT}/experiences", rows.RowListView.as_view(), name="agent-experiences"),
     path(f"{AGENT}/experiences/<id:row_id>", rows.RowDetailView.as_view(), name="agent-experience"),
+    # The prompt
+    path(f"{AGENT}/prompt", PromptView.as_view(), name="agent-prompt"),
     # Versions
     path(f"{AGENT}/versions", versions.VersionListView.as_view(), name="agent-versions"),
     path(f"{AGENT}/versions/<id:number>", versions.VersionDetailView.as_view(), name="agent-version"),
