@@ -7,6 +7,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field, inline_serializer
 from rest_framework import serializers
 
+from agents.choices import Language
 from agents.models import Agent, AgentVersion, Document, DocumentVersion
 from agents.rules.fields import too_many
 from common.api.fields import (
@@ -64,7 +65,7 @@ class AgentInputSerializer(serializers.Serializer):
     name = TextField(required=False, allow_null=True)
     system_prompt = TextField(required=False, allow_null=True)
     description = TextField(required=False, allow_null=True)
-    language = serializers.ChoiceField(choices=["zh", "en"], required=False, allow_null=True)
+    language = serializers.ChoiceField(choices=Language.choices, required=False, allow_null=True)
     enabled = SwitchField(required=False, allow_null=True)
     is_default = SwitchField(required=False, allow_null=True)
     inject_session_recaps = SwitchField(required=False, allow_null=True)

@@ -1,11 +1,11 @@
 """Every REST endpoint, on one page. Paths have no trailing slash; everything is under /api/v1."""
 
 from django.urls import path, register_converter
-from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
 
 from agents.views import agents, documents, rows, versions
+from agents.views.receipts import AgentReceiptListView
 from common.api.converters import IdConverter
-from common.api.endpoints import me, receipts
+from common.api.endpoints import me, openapi, receipts
 from prompt.views import PromptView
 
 register_converter(IdConverter, "id")
@@ -51,8 +51,8 @@ urlpatterns = [
     path("receipts", receipts.ReceiptListView.as_view(), name="receipts"),
     path("receipts/verify", receipts.ReceiptVerifyView.as_view(), name="receipts-verify"),
     path("receipts/<id:receipt_id>", receipts.ReceiptDetailView.as_view(), name="receipt"),
-    path(f"{AGENT}/receipts", receipts.ReceiptListView.as_view(), name="agent-receipts"),
+    path(f"{AGENT}/receipts", AgentReceiptListView.as_view(), name="agent-receipts"),
     # This document
-    path("schema", SpectacularAPIView.as_view(), name="schema"),
-    path("docs", SpectacularSwaggerView.as_view(url_name="schema"), name="docs"),
+    path("schema", openapi.SchemaView.as_view(), name="schema"),
+    path("docs", openapi.DocsView.as_view(), name="docs"),
 ]

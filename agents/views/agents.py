@@ -36,22 +36,17 @@ class AgentListView(AgentsView, FieldbookListView):
 
     scopes = {"POST": WRITE}
     staff_permissions = {"GET": "agents.view_agent", "POST": "agents.add_agent"}
-    serializer_class = AgentSerializer
-
-    def get_queryset(self) -> QuerySet[Agent]:
-        queryset = agents_readable_from(self.caller.company, self.caller.agent_id)
-        name = self.request.query_params.get("name")
-        if name is not None:
-            queryset = queryset.filter(name_key=name_key(name))
-        return shaped(queryset, self.request).order_by("id")
 
     @extend_schema(
         parameters=[OpenApiParameter("name", str, description="Only the agent of this name"), FIELDS],
         responses=AgentSerializer(many=True),
     )
     def get(self, request: Request) -> Response:
-        page = self.paginate_queryset(self.get_queryset())
-        return self.get_paginated_response(serializer_for(request)(page, many=True).data)
+        agents = agents_readable_from(self.caller.company, self.caller.agent_id)
+        name = request.query_params.get("name")
+        if name is not None:
+            agents = agents.filter(name_key=name_key(name))
+        return self.page_of(shaped(agents, request).order_by("id"), serializer_for(request))
 
     @extend_schema(request=AgentReplaceSerializer, responses={201: AgentSerializer})
     def post(self, request: Request) -> Response:

@@ -57,7 +57,6 @@ class DocumentListView(DocumentBase, FieldbookListView):
     """The documents of an agent; write one."""
 
     scopes = {"PUT": WRITE}
-    serializer_class = DocumentSerializer
 
     @extend_schema(
         parameters=[OpenApiParameter("path", str, description="Only the document of this path")],
@@ -68,8 +67,7 @@ class DocumentListView(DocumentBase, FieldbookListView):
         path = request.query_params.get("path")
         if path is not None:
             documents = documents.filter(path_key=path_key(normalise_path(path)))
-        page = self.paginate_queryset(documents.select_related("company"))
-        return self.get_paginated_response(DocumentSerializer(page, many=True).data)
+        return self.page_of(documents.select_related("company"), DocumentSerializer)
 
     @extend_schema(request=DocumentInputSerializer, responses=DocumentDetailSerializer)
     def put(self, request: Request, pk: int) -> Response:
@@ -115,14 +113,10 @@ class DocumentDetailView(DocumentBase):
 class DocumentVersionListView(DocumentBase, FieldbookListView):
     """The versions of a document, newest first."""
 
-    serializer_class = DocumentVersionSerializer
-
     @extend_schema(responses=DocumentVersionSerializer(many=True))
     def get(self, request: Request, pk: int, document_id: int) -> Response:
         versions = self.document(pk, document_id).versions.order_by("-number", "-id").defer("text")
-        return self.get_paginated_response(
-            DocumentVersionSerializer(self.paginate_queryset(versions), many=True).data
-        )
+        return self.page_of(versions, DocumentVersionSerializer)
 
 
 class DocumentVersionDetailView(DocumentBase):

@@ -26,13 +26,11 @@ class RowListView(AgentsView, FieldbookListView):
 
     scopes = {"POST": WRITE}
     staff_permissions = {"GET": "experiences.view_experience", "POST": "experiences.add_experience"}
-    serializer_class = ExperienceSerializer
 
     @extend_schema(responses=ExperienceSerializer(many=True))
     def get(self, request: Request, pk: int) -> Response:
         agent = self.agent(pk)
-        page = self.paginate_queryset(rows_of(agent.pk))
-        response = self.get_paginated_response(ExperienceSerializer(page, many=True).data)
+        response = self.page_of(rows_of(agent.pk), ExperienceSerializer)
         response["ETag"] = etag(agent.version)
         return response
 

@@ -46,15 +46,13 @@ class VersionListView(AgentsView, FieldbookListView):
     """The versions of an agent, newest first, without snapshots."""
 
     staff_permissions = {"GET": "agents.view_agentversion"}
-    serializer_class = VersionSerializer
 
     @extend_schema(responses=VersionSerializer(many=True))
     def get(self, request: Request, pk: int) -> Response:
         versions = (
             AgentVersion.objects.filter(agent=self.agent(pk)).order_by("-number", "-id").defer("snapshot")
         )
-        page = self.paginate_queryset(versions)
-        return self.get_paginated_response(VersionSerializer(page, many=True).data)
+        return self.page_of(versions, VersionSerializer)
 
 
 class VersionDetailView(AgentsView):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from drf_spectacular.openapi import AutoSchema
-from drf_spectacular.utils import OpenApiResponse
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from rest_framework import serializers
+
+from common.api.renderers import RESULT
 
 
 class FaultSerializer(serializers.Serializer):
@@ -26,11 +28,29 @@ class ProblemSerializer(serializers.Serializer):
     detail = serializers.CharField(allow_blank=True)
     instance = serializers.CharField()
     code = serializers.CharField()
-    errors = FaultSerializer(many=True)
+    errors = FaultSerializer(many=True)  # type: ignore[assignment]
 
 
-_ALWAYS = {400: "Invalid request", 401: "Not authenticated", 403: "Not allowed", 404: "Not found"}
-_MORE = {405: "Method not allowed", 406: "Not acceptable", 429: "Too many requests", 503: "Try again shortly"}
+class ResultErrorSerializer(serializers.Serializer):
+    """An error in the result+json profile."""
+
+    code = serializers.IntegerField(
+        help_text="3023 or 3024 for a bad or unknown experience, else the HTTP status"
+    )
+    message = serializers.CharField()
+    data = serializers.JSONField(allow_null=True)  # type: ignore[assignment]
+
+
+PROBLEM_MEDIA = "application/problem+json"
+_READS = {
+    400: "Invalid request",
+    401: "Not authenticated",
+    403: "Not allowed",
+    404: "Not found",
+    406: "Not acceptable",
+    429: "Too many requests",
+    503: "Try again shortly",
+}
 _WRITES = {
     409: "Conflict",
     412: "Changed in the meantime",
@@ -38,17 +58,55 @@ _WRITES = {
     415: "Unsupported media type",
     428: "If-Match is required",
 }
+_COMPANY = OpenApiParameter("company", str, description="Staff only: slug of the company to act for")
+_IF_MATCH = OpenApiParameter(
+    "If-Match", str, OpenApiParameter.HEADER, description="ETag of the version that was read; else 412"
+)
+_IDEMPOTENCY_KEY = OpenApiParameter(
+    "Idempotency-Key",
+    str,
+    OpenApiParameter.HEADER,
+    description="1 to 128 printable characters: the same key and body get the first answer again",
+)
+
+
+#: The result+json profile: `data` is the JSON answer in camelCase.
+_ENVELOPE = {
+    "type": "object",
+    "required": ["code", "message", "data"],
+    "properties": {
+        "code": {"type": "integer", "enum": [0]},
+        "message": {"type": "string"},
+        "data": {},
+    },
+}
 
 
 class ProblemAutoSchema(AutoSchema):
-    """Adds the problem answers to what spectacular finds."""
+    """Adds to what spectacular finds: problem answers, the headers of writes, the result+json envelope."""
 
-    def _get_response_bodies(self, direction: str = "response") -> dict[str, Any]:
+    def get_override_parameters(self) -> list[Any]:
+        parameters = [*super().get_override_parameters(), _COMPANY]
+        if self.method == "POST":
+            parameters.append(_IDEMPOTENCY_KEY)
+        if self.method != "GET":
+            parameters.append(_IF_MATCH)
+        return parameters
+
+    def _get_response_bodies(self, direction: Literal["request", "response"] = "response") -> dict[str, Any]:
         bodies = super()._get_response_bodies(direction)
-        problems = _ALWAYS | _MORE | ({} if self.method == "GET" else _WRITES)
-        extra = getattr(self.view, "problems", {})
-        for status, title in (problems | extra).items():
-            response = OpenApiResponse(ProblemSerializer, description=title)
-            body = self._get_response_for_code(response, str(status), ["application/problem+json"])
+        for body in bodies.values():
+            if RESULT in body.get("content", {}):
+                body["content"][RESULT] = {"schema": _ENVELOPE}
+        problems = _READS | ({} if self.method == "GET" else _WRITES)
+        media = self.map_renderers("media_type")
+        for status, title in (problems | getattr(self.view, "problems", {})).items():
+            body = self._error(ProblemSerializer, status, title, PROBLEM_MEDIA)
+            if RESULT in media:
+                body["content"] |= self._error(ResultErrorSerializer, status, title, RESULT)["content"]
             bodies.setdefault(str(status), body)
         return bodies
+
+    def _error(self, serializer: type, status: int, title: str, media_type: str) -> dict[str, Any]:
+        response = OpenApiResponse(serializer, description=title)
+        return self._get_response_for_code(response, str(status), [media_type])

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
-from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.serializers import BaseSerializer
 from rest_framework.views import APIView
 
 from common.api.callers import Caller
 from common.api.errors import PROBLEM
+from common.api.pagination import PageNumberPagination
 from common.errors import invalid
 from common.idempotency.services import Answer, run_once
 from common.strict_json import canonical
@@ -56,8 +58,16 @@ class FieldbookView(APIView):
         return Response(answer.body, status=answer.status, headers=dict(answer.headers))
 
 
-class FieldbookListView(FieldbookView, GenericAPIView):
+class FieldbookListView(FieldbookView):
     """An endpoint with a paged list."""
+
+    pagination_class = PageNumberPagination
+
+    def page_of(self, queryset: QuerySet, serializer: type[BaseSerializer]) -> Response:
+        """The page that `page` and `page_size` ask for; the order of `queryset` must end in `id`."""
+        paginator = self.pagination_class()
+        rows = paginator.paginate_queryset(queryset, self.request, view=self)
+        return paginator.get_paginated_response(serializer(rows, many=True).data)
 
 
 def as_problem(response: Any) -> Any:
