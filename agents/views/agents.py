@@ -21,9 +21,9 @@ from agents.serializers import (
 )
 from agents.services.agents import copy_agent, create_agent, delete_agent, update_agent
 from agents.services.exporting import export_agent
-from agents.views.base import WRITE, AgentsView, validated
+from agents.views.base import WRITE, AgentsView
 from common.api.versions import etag
-from common.api.views import FieldbookListView, fields_of
+from common.api.views import FieldbookListView, fields_of, validated
 from common.idempotency.services import Answer
 from common.text import name_key
 from experiences.rules import RowInput

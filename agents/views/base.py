@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from django.utils import timezone
-from rest_framework.serializers import Serializer
 
 from agents.choices import Source
 from agents.models import Agent
@@ -44,10 +43,3 @@ class AgentsView(FieldbookView):
             message=checked_remark("/message", message, MAX_MESSAGE),
             expected=expected_versions(self.request, required=names_version),
         )
-
-
-def validated(serializer: type[Serializer], data: Any) -> dict[str, Any]:
-    """The validated fields; raises DRF's ValidationError, which leaves as a problem document."""
-    checked = serializer(data=data)
-    checked.is_valid(raise_exception=True)
-    return dict(checked.validated_data)

@@ -25,10 +25,10 @@ from agents.serializers import (
 )
 from agents.services.documents import put_document
 from agents.services.editing import Edit
-from agents.views.base import WRITE, AgentsView, validated
+from agents.views.base import WRITE, AgentsView
 from agents.views.versions import DIFF_PARAMETERS, number_param
 from common.api.versions import etag
-from common.api.views import FieldbookListView
+from common.api.views import FieldbookListView, validated
 from common.diff import unified
 from common.errors import ApplicationError
 

@@ -9,9 +9,9 @@ from rest_framework.response import Response
 from agents.models import Agent
 from agents.serializers import ExperienceInputSerializer, ExperienceSerializer
 from agents.services.rows import add_row, change_row, delete_row, row_not_found
-from agents.views.base import WRITE, AgentsView, validated
+from agents.views.base import WRITE, AgentsView
 from common.api.versions import etag
-from common.api.views import FieldbookListView
+from common.api.views import FieldbookListView, validated
 from common.idempotency.services import Answer
 from experiences.models import Experience
 from experiences.selectors import rows_of

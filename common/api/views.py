@@ -103,3 +103,10 @@ def _exact(value: Any) -> Any:
     if isinstance(value, list):
         return [_exact(item) for item in value]
     return repr(value) if isinstance(value, float) else value
+
+
+def validated(serializer: type[BaseSerializer], data: Any) -> dict[str, Any]:
+    """The validated fields of a body; raises DRF's ValidationError, which leaves as a problem document."""
+    checked = serializer(data=data)
+    checked.is_valid(raise_exception=True)
+    return dict(checked.validated_data)
