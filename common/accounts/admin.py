@@ -62,13 +62,13 @@ class PersonFields(forms.Form):
     groups = RoleChoice(
         queryset=Group.objects.none(),
         required=False,
-        label=_("roles"),
+        label=_("Roles"),
         help_text=_("What the person may do."),
     )
     companies = CompanyChoice(
         queryset=Company.objects.none(),
         required=False,
-        label=_("companies"),
+        label=_("Companies"),
         help_text=_("Whose rows the person may see and change, as far as the roles allow."),
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django import forms
@@ -20,6 +20,7 @@ from unfold.decorators import action, display
 from unfold.enums import ActionVariant
 from unfold.widgets import (
     UnfoldAdminCheckboxSelectMultipleWidget,
+    UnfoldAdminIntegerFieldWidget,
     UnfoldAdminSelectWidget,
 )
 
@@ -39,6 +40,8 @@ from common.text import clean, is_blank, length
 #: Session key of the forms that issued a key: sent again (reload, double click) they issue no second one.
 _SENT_FORMS = "api_key_forms"
 _REMEMBERED_FORMS = 20
+#: The longest life of a key that expires, in days.
+MAX_DAYS = 3650
 _AGENTS = ApiKey._meta.get_field("agent").related_model._default_manager
 _REVOKE_WARNING = _("A runtime that uses the key is refused from now on. This cannot be undone.")
 STATES = {
@@ -97,9 +100,12 @@ class CompanyAdmin(CarefulAdmin):
     def get_readonly_fields(self, request: HttpRequest, obj: Company | None = None) -> tuple[str, ...]:
         return ("slug", "name", "enabled") if obj is not None and obj.is_global else ()
 
-    def formfield_for_manytomany(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
-        field = super().formfield_for_manytomany(db_field, request, **kwargs)
-        field.label_from_instance = lambda person: person.get_full_name() or person.get_username()
+    def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        """Members by name, without the links to add and edit people that the admin would put beside them."""
+        field = super().formfield_for_dbfield(db_field, request, **kwargs)
+        if db_field.name == "members":
+            field.widget = field.widget.widget
+            field.label_from_instance = lambda person: person.get_full_name() or person.get_username()
         return field
 
     def save_model(self, request: HttpRequest, obj: Company, form: CompanyForm, change: bool) -> None:
@@ -124,6 +130,13 @@ class CompanyAdmin(CarefulAdmin):
         return obj.agent_count
 
 
+class CompanyChoice(forms.ModelChoiceField):
+    """A company by name and slug."""
+
+    def label_from_instance(self, obj: Company) -> str:
+        return f"{obj.name} ({obj.slug})"
+
+
 class AgentChoice(forms.ModelChoiceField):
     """An agent, with its company in front: two companies may use one name."""
 
@@ -136,26 +149,37 @@ class ApiKeyForm(forms.ModelForm):
 
     user: Any = None
 
+    company = CompanyChoice(
+        queryset=Company.objects.none(), label=_("Company"), widget=UnfoldAdminSelectWidget
+    )
     agent = AgentChoice(
         queryset=_AGENTS.none(),
         required=False,
-        label=_("agent"),
+        label=_("Agent"),
         widget=UnfoldAdminSelectWidget,
         empty_label=_("all agents of the company"),
         help_text=_("Choose one, and the key works for this agent only."),
     )
     scopes = forms.MultipleChoiceField(
-        label=_("scopes"),
+        label=_("Scopes"),
         choices=Scope.choices,
         initial=[Scope.READ.value],
         widget=UnfoldAdminCheckboxSelectMultipleWidget,
         help_text=_("What the key may do; give no more than its runtime needs."),
     )
+    expires_days = forms.IntegerField(
+        label=_("Expires in days"),
+        required=False,
+        min_value=1,
+        max_value=MAX_DAYS,
+        widget=UnfoldAdminIntegerFieldWidget,
+        help_text=_("Empty: never."),
+    )
     sent = forms.CharField(widget=forms.HiddenInput, required=False, label="")
 
     class Meta:
         model = ApiKey
-        fields = ("name", "company", "agent", "scopes", "expires_at")
+        fields = ("name", "company", "agent", "scopes")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -170,12 +194,6 @@ class ApiKeyForm(forms.ModelForm):
 
     def clean_name(self) -> str:
         return _visible_text(self.cleaned_data["name"])
-
-    def clean_expires_at(self) -> datetime | None:
-        expires_at = self.cleaned_data["expires_at"]
-        if expires_at is not None and expires_at <= timezone.now():
-            raise forms.ValidationError(_("The expiry must lie in the future."))
-        return expires_at
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data
@@ -234,15 +252,15 @@ class ApiKeyAdmin(FieldbookAdmin):
     search_fields = ("name", "prefix")
     actions = ("revoke_selected",)
     actions_detail = ("revoke",)
-    add_fieldsets = ((None, {"fields": ("name", "company", "agent", "scopes", "expires_at", "sent")}),)
+    add_fieldsets = ((None, {"fields": ("name", "company", "agent", "scopes", "expires_days", "sent")}),)
     fieldsets = (
-        (None, {"fields": ("name", "company", "agent", "prefix", "scope_names", "state")}),
+        (None, {"fields": ("name", "company", "works_for", "prefix", "scope_names", "state_name")}),
         (
             _("Times"),
             {"fields": ("created_at", "created_by", "expires_at", "last_used_at", "revoked_at")},
         ),
     )
-    readonly_fields = ("scope_names", "state")
+    readonly_fields = ("works_for", "scope_names", "state_name")
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
@@ -280,18 +298,20 @@ class ApiKeyAdmin(FieldbookAdmin):
         if request.method == "POST" and request.POST.get("sent") in request.session.get(_SENT_FORMS, []):
             messages.warning(request, _("This form has issued its key already; the text is not shown again."))
             return HttpResponseRedirect(reverse("admin:companies_apikey_changelist"))
-        return super().add_view(request, form_url, extra_context)
+        single = {"show_save_and_add_another": False, "show_save_and_continue": False}
+        return super().add_view(request, form_url, {**single, **(extra_context or {})})
 
     def save_model(self, request: HttpRequest, obj: ApiKey, form: ApiKeyForm, change: bool) -> None:
+        now, days = timezone.now(), form.cleaned_data["expires_days"]
         key, text = issue_api_key(
             company=obj.company,
             name=obj.name,
             scopes=obj.scopes,
             actor=actor_of(request),
-            now=timezone.now(),
+            now=now,
             agent_id=obj.agent_id,
             agent_name=obj.agent.name if obj.agent else "",
-            expires_at=obj.expires_at,
+            expires_at=now + timedelta(days=days) if days else None,
         )
         obj.pk = key.pk
         obj.refresh_from_db()
@@ -317,6 +337,14 @@ class ApiKeyAdmin(FieldbookAdmin):
     @display(description=_("scopes"))
     def scope_names(self, obj: ApiKey) -> str:
         return ", ".join(obj.scopes)
+
+    @display(description=_("agent"))
+    def works_for(self, obj: ApiKey) -> Any:
+        return obj.agent or _("all agents of the company")
+
+    @display(description=_("state"))
+    def state_name(self, obj: ApiKey) -> Any:
+        return self.state(obj)[1]
 
     @display(
         description=_("state"),

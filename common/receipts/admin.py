@@ -20,7 +20,7 @@ from unfold.contrib.filters.admin import ChoicesDropdownFilter, DropdownFilter, 
 from unfold.decorators import action, display
 
 from common.admin import CompanyFilter, ReadOnlyAdmin, chosen_company, visible
-from common.receipts.choices import LINE_TYPES, TOTALS, TRIGGERS, LineStatus
+from common.receipts.choices import CHANNELS, LINE_TYPES, TOTALS, TRIGGERS, LineStatus
 from common.receipts.models import Receipt, ReceiptLine
 from common.receipts.selectors import as_yaml, export_shape, texts_of, verify_chain, with_texts
 
@@ -88,7 +88,7 @@ class AgentFilter(DropdownFilter):
 class ReceiptAdmin(ReadOnlyAdmin):
     """What was changed, by whom, when; newest first."""
 
-    list_display = ("number_link", "at", "company_slug", "actor_name", "type", "what", "agent_name", "counts")
+    list_display = ("number_link", "at", "of_company", "actor_name", "type", "what", "agent_name", "counts")
     list_filter = (CompanyFilter, ("type", ChoicesDropdownFilter), AgentFilter, ("at", DayFilter))
     list_filter_submit = True
     search_fields = ("lines__target", "actor_name", "agent_name", "proposal_code")
@@ -97,27 +97,14 @@ class ReceiptAdmin(ReadOnlyAdmin):
     actions_list = ("verify",)
     actions_detail = ("export_yaml", "export_json")
     change_form_outer_after_template = "admin/receipts/lines.html"
-    fieldsets = (
-        (
-            None,
-            {
-                "fields": (
-                    "number",
-                    "company_slug",
-                    "at",
-                    "actor_name",
-                    "channel",
-                    "type",
-                    "what",
-                    "agent_name",
-                    "proposal_code",
-                    "counts",
-                )
-            },
-        ),
-        (_("Proof"), {"fields": ("details", "analysis", "sha256", "previous_sha256")}),
+    fields = (
+        ("number", "of_company"),
+        ("at", "actor_name"),
+        ("door", "type"),
+        ("what", "agent_name"),
+        ("proposal_code", "counts"),
     )
-    readonly_fields = ("what", "counts", "details", "analysis")
+    readonly_fields = ("of_company", "door", "what", "counts")
 
     def changeform_view(
         self,
@@ -127,14 +114,20 @@ class ReceiptAdmin(ReadOnlyAdmin):
         extra_context: Any = None,
     ) -> HttpResponse:
         receipt = self.get_object(request, str(object_id)) if object_id else None
-        lines = lines_with_texts(receipt) if receipt else []
-        return super().changeform_view(
-            request, object_id, form_url, {**(extra_context or {}), "receipt_lines": lines}
-        )
+        page = receipt_page(receipt) if receipt else {}
+        return super().changeform_view(request, object_id, form_url, {**(extra_context or {}), **page})
 
     @display(description=_("number"), ordering="number")
     def number_link(self, obj: Receipt) -> str:
         return f"#{obj.number}"
+
+    @display(description=_("company"), ordering="company_slug")
+    def of_company(self, obj: Receipt) -> str:
+        return obj.company_slug
+
+    @display(description=_("door"))
+    def door(self, obj: Receipt) -> str:
+        return str(CHANNELS.get(obj.channel, obj.channel))
 
     @display(description=_("occasion"))
     def what(self, obj: Receipt) -> str:
@@ -144,15 +137,6 @@ class ReceiptAdmin(ReadOnlyAdmin):
     def counts(self, obj: Receipt) -> str:
         """The counts that are not zero."""
         return ", ".join(f"{TOTALS.get(name, name)} {count}" for name, count in obj.totals.items() if count)
-
-    @display(description=_("detail"))
-    def details(self, obj: Receipt) -> str:
-        return _code(json.dumps(obj.detail, ensure_ascii=False, indent=2, sort_keys=True))
-
-    @display(description=_("session analysis"))
-    def analysis(self, obj: Receipt) -> str:
-        text = obj.texts.filter(line=None, field="session_analysis").values_list("text", flat=True).first()
-        return _code(text) if text else "–"
 
     @action(description=_("Export as YAML"), url_path="export-yaml", icon="download", permissions=["view"])
     def export_yaml(self, request: HttpRequest, object_id: str) -> HttpResponse:
@@ -194,28 +178,30 @@ class ReceiptAdmin(ReadOnlyAdmin):
         return TemplateResponse(request, "admin/receipts/verify.html", page)
 
 
-def _code(text: str) -> str:
-    return format_html('<pre class="fieldbook-code">{}</pre>', visible(text))
-
-
-def lines_with_texts(receipt: Receipt) -> list[dict[str, Any]]:
-    """The lines of a receipt as its page shows them, texts included; an erased text says so."""
+def receipt_page(receipt: Receipt) -> dict[str, Any]:
+    """What the page of a receipt shows below its fields: the lines with their texts, then the proof."""
     loaded = with_texts(Receipt.objects.filter(pk=receipt.pk)).get()
     texts = texts_of(loaded)
-    return [
+    lines = [
         {
             "line": line,
             "type": LINE_TYPES.get(line.type, line.type),
             "target": visible(line.target),
-            "content": _text(texts, line, "content"),
-            "reason": _text(texts, line, "rejection_reason"),
+            "content": _text(texts, line.pk, "content"),
+            "reason": _text(texts, line.pk, "rejection_reason"),
         }
         for line in loaded.lines.all()
     ]
+    detail = json.dumps(loaded.detail, ensure_ascii=False, indent=2, sort_keys=True) if loaded.detail else ""
+    return {
+        "receipt_lines": lines,
+        "receipt_detail": visible(detail),
+        "receipt_analysis": _text(texts, None, "session_analysis"),
+    }
 
 
-def _text(texts: dict[tuple[int | None, str], str], line: ReceiptLine, field: str) -> Any:
-    text = texts.get((line.pk, field))
+def _text(texts: dict[tuple[int | None, str], str], line_id: int | None, field: str) -> Any:
+    text = texts.get((line_id, field))
     if text == "":
         return _("(erased)")
     return visible(text) if text else ""
@@ -242,7 +228,7 @@ class ReceiptLineAdmin(ReadOnlyAdmin):
     list_select_related = ("receipt",)
     search_fields = ("target", "receipt__actor_name", "receipt__agent_name")
     search_help_text = _("Target, person or agent")
-    ordering = ("-receipt", "order", "id")
+    ordering = ("-receipt_id", "order", "id")
     fields = (
         "receipt_link",
         "at",
@@ -262,7 +248,7 @@ class ReceiptLineAdmin(ReadOnlyAdmin):
     def get_queryset(self, request: HttpRequest) -> models.QuerySet:
         return super().get_queryset(request).prefetch_related("texts")
 
-    @display(description=_("receipt"), ordering="receipt")
+    @display(description=_("receipt"), ordering="receipt_id")
     def receipt_link(self, obj: ReceiptLine) -> str:
         url = reverse("admin:receipts_receipt_change", args=[obj.receipt_id])
         return format_html('<a class="text-primary-600" href="{}">#{}</a>', url, obj.receipt.number)

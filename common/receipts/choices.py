@@ -82,3 +82,11 @@ TOTALS = {
     "rolled_back": _("rolled back"),
     "archived": _("archived"),
 }
+
+#: The door a change came through.
+CHANNELS = {
+    "admin": _("admin"),
+    "api": _("API"),
+    "command": _("command"),
+    "task": _("scheduled job"),
+}

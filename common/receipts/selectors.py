@@ -89,9 +89,7 @@ def _fault(receipt: Receipt, previous: str, expected: int) -> str:
 
 
 def _texts_match(receipt: Receipt, lines: list[ReceiptLine]) -> bool:
-    hashes: dict[tuple[int | None, str], str] = {
-        (None, "session_analysis"): receipt.session_analysis_sha256
-    }
+    hashes: dict[tuple[int | None, str], str] = {(None, "session_analysis"): receipt.session_analysis_sha256}
     for line in lines:
         hashes[line.pk, "content"] = line.content_sha256
         hashes[line.pk, "rejection_reason"] = line.rejection_reason_sha256
