@@ -4,11 +4,13 @@ from django.urls import path, register_converter
 
 from agents.views import agents, documents, rows, versions
 from agents.views.receipts import AgentReceiptListView
-from common.api.converters import IdConverter
+from common.api.converters import CodeConverter, IdConverter
 from common.api.endpoints import me, openapi, receipts
+from evolution.proposals.views import proposals, reports
 from prompt.views import PromptView
 
 register_converter(IdConverter, "id")
+register_converter(CodeConverter, "code")
 
 AGENT = "agents/<id:pk>"
 DOCUMENT = f"{AGENT}/documents/<id:document_id>"
@@ -52,6 +54,21 @@ urlpatterns = [
     path("receipts/verify", receipts.ReceiptVerifyView.as_view(), name="receipts-verify"),
     path("receipts/<id:receipt_id>", receipts.ReceiptDetailView.as_view(), name="receipt"),
     path(f"{AGENT}/receipts", AgentReceiptListView.as_view(), name="agent-receipts"),
+    # Proposals
+    path("proposals", proposals.ProposalListView.as_view(), name="proposals"),
+    path("proposals/health", reports.HealthView.as_view(), name="proposals-health"),
+    path("audit", reports.AuditView.as_view(), name="audit"),
+    path("proposals/<code:code>", proposals.ProposalDetailView.as_view(), name="proposal"),
+    path("proposals/<code:code>/text", proposals.ProposalTextView.as_view(), name="proposal-text"),
+    path(
+        "proposals/<code:code>/items/<id:number>",
+        proposals.ProposalItemView.as_view(),
+        name="proposal-item",
+    ),
+    *[
+        path(f"proposals/<code:code>/{verb}", view.as_view(), name=f"proposal-{verb}")
+        for verb, view in proposals.VERBS.items()
+    ],
     # This document
     path("schema", openapi.SchemaView.as_view(), name="schema"),
     path("docs", openapi.DocsView.as_view(), name="docs"),

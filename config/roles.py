@@ -1,6 +1,7 @@
 """Who may do what: the four built-in groups, as data.
 
-Viewer sees. Editor changes agents, experiences and documents. Approver decides about proposals.
+Viewer sees. Editor changes agents, experiences and documents. Approver decides about
+proposals, applies them and rolls them back (three permissions: a group of your own may hold fewer).
 Administrator also manages companies, keys, people and protection rules. The groups are made by
 migration and brought to this table after every `migrate`; for anything else make a group of your own.
 """
@@ -16,6 +17,9 @@ _VIEW = [
     "experiences.view_experience",
     "receipts.view_receipt",
     "receipts.view_receiptline",
+    "proposals.view_gitmirrorcommit",
+    "proposals.view_proposal",
+    "proposals.view_proposalitem",
 ]
 
 _EDIT = [
@@ -29,6 +33,16 @@ _EDIT = [
     "experiences.add_experience",
     "experiences.change_experience",
     "experiences.delete_experience",
+    "proposals.add_proposal",
+    "proposals.change_proposal",
+]
+
+_APPROVE = [
+    "proposals.apply_proposal",
+    "proposals.approve_proposal",
+    "proposals.change_proposal",
+    "proposals.retry_gitmirrorcommit",
+    "proposals.rollback_proposal",
 ]
 
 _ADMINISTER = [
@@ -51,6 +65,6 @@ _ADMINISTER = [
 ROLES: dict[str, list[str]] = {
     "Viewer": _VIEW,
     "Editor": _VIEW + _EDIT,
-    "Approver": _VIEW,
-    "Administrator": _VIEW + _EDIT + _ADMINISTER,
+    "Approver": _VIEW + _APPROVE,
+    "Administrator": _VIEW + _EDIT + _APPROVE + _ADMINISTER,
 }

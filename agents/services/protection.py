@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import cast
 
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
@@ -28,7 +29,7 @@ def rules_for(company: Company) -> list[Rule]:
             pattern=row.pattern,
             section=row.section,
             aliases=tuple(row.section_aliases),
-            level=Level(row.level),
+            level=cast(Level, row.level),  # the check itself refuses an unknown one
         )
         for row in rows
     ]

@@ -11,3 +11,15 @@ class IdConverter:
 
     def to_url(self, value: int) -> str:
         return str(value)
+
+
+class CodeConverter:
+    """A human id such as EP-007: letters, a hyphen, at least three digits."""
+
+    regex = "[A-Za-z]{1,4}-[0-9]{3,18}"
+
+    def to_python(self, value: str) -> str:
+        return value
+
+    def to_url(self, value: str) -> str:
+        return value

@@ -64,13 +64,14 @@ class SwitchField(serializers.BooleanField):
 
 
 class WholeNumberField(serializers.IntegerField):
-    """A whole number that fits a 32-bit column; a form may send it as text."""
+    """A whole number (by default one that fits a 32-bit column); a form may send it as text."""
 
     default_error_messages = {"invalid": _("This must be a whole number.")}
 
     def __init__(self, **kwargs: Any) -> None:
         kwargs.setdefault("min_value", -(2**31))
-        super().__init__(max_value=2**31 - 1, **kwargs)
+        kwargs.setdefault("max_value", 2**31 - 1)
+        super().__init__(**kwargs)
 
     def to_internal_value(self, data: Any) -> int:
         if isinstance(data, bool) or not isinstance(data, int | str):

@@ -49,6 +49,7 @@ INSTALLED_APPS = [
     "common.maintenance",
     "experiences",
     "agents",
+    "evolution.proposals",
     "prompt",
     "config",
 ]
@@ -211,6 +212,11 @@ SPECTACULAR_SETTINGS = {
 API_RATE_LIMIT_PER_MINUTE = env.int("API_RATE_LIMIT_PER_MINUTE", 0)
 #: With True a write on a versioned resource without If-Match answers 428.
 REQUIRE_IF_MATCH = env.bool("REQUIRE_IF_MATCH", False)
+
+#: With True the proposer of a high-risk change may approve it (for teams of one).
+PROPOSALS_ALLOW_SELF_APPROVAL = env.bool("PROPOSALS_ALLOW_SELF_APPROVAL", False)
+#: Folder of the git mirror (one repository an agent, one folder a company); empty switches it off.
+AGENTS_GIT_ROOT = env.str("AGENTS_GIT_ROOT", "")
 
 BROKER_URL = env.str("BROKER_URL", "filesystem://")
 BROKER_DIR = VAR_DIR / "broker"

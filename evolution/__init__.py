@@ -1,0 +1,1 @@
+"""Learns and proposes. One Django app a room; approved changes are applied through the services of lower rooms."""

@@ -1,0 +1,92 @@
+"""The vocabulary of proposals."""
+
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+
+class Kind(models.TextChoices):
+    LEARNING = "learning", _("learning")
+    WORKFLOW_CHANGE = "workflow_change", _("workflow change")
+    PARAMETER = "parameter", _("parameter")
+    EXPERIENCE = "experience", _("experience")
+    ROLE = "role", _("role definition")
+
+
+class Trigger(models.TextChoices):
+    SESSION_FINALIZE = "session_finalize", _("end of a session")
+    EXPLICIT_TEACHING = "explicit_teaching", _("explicit teaching")
+    ERROR_LEARNING = "error_learning", _("learning from an error")
+    INTROSPECTION = "introspection", _("introspection")
+    DEVIATION = "deviation", _("deviation at a gate")
+    MEMORY_BRIDGE = "memory_bridge", _("recurring lesson")
+    META_LEARNING = "meta_learning", _("meta-learning")
+    MANUAL = "manual", _("by hand")
+
+
+class Status(models.TextChoices):
+    DRAFT = "draft", _("draft")
+    PENDING = "pending", _("pending")
+    APPROVED = "approved", _("approved")
+    APPLIED = "applied", _("applied")
+    ROLLED_BACK = "rolled_back", _("rolled back")
+    REJECTED = "rejected", _("rejected")
+    SKIPPED = "skipped", _("skipped")
+    BLOCKED = "blocked", _("blocked")
+    EXPIRED = "expired", _("expired")
+    CONFLICT = "conflict", _("conflict")
+    FAILED = "failed", _("failed")
+
+
+class ItemStatus(models.TextChoices):
+    PENDING = "pending", _("pending")
+    APPROVED = "approved", _("approved")
+    REJECTED = "rejected", _("rejected")
+    SKIPPED = "skipped", _("skipped")
+    BLOCKED = "blocked", _("blocked")
+    APPLIED = "applied", _("applied")
+    CONFLICT = "conflict", _("conflict")
+    FAILED = "failed", _("failed")
+    ROLLED_BACK = "rolled_back", _("rolled back")
+
+
+class ItemType(models.TextChoices):
+    USER_PREFERENCE = "user_preference", _("user preference")
+    RELATIONSHIP_MEMORY = "relationship_memory", _("relationship memory")
+    KNOWLEDGE = "knowledge", _("domain knowledge")
+    SKILL_OPTIMIZATION = "skill_optimization", _("skill optimisation")
+    WORKFLOW = "workflow", _("workflow")
+    EXPERIENCE = "experience", _("experience")
+    PARAMETER = "parameter", _("parameter")
+    BEHAVIOR_RULE = "behavior_rule", _("behaviour rule")
+    ROLE = "role", _("role definition")
+
+
+class Operation(models.TextChoices):
+    CREATE = "create", _("create")
+    UPDATE = "update", _("update")
+    DELETE = "delete", _("delete")
+    RENAME = "rename", _("rename")
+    ADD_EXPERIENCE = "add_experience", _("add experience")
+    UPDATE_EXPERIENCE = "update_experience", _("change experience")
+    DISABLE_EXPERIENCE = "disable_experience", _("switch experience off")
+    DELETE_EXPERIENCE = "delete_experience", _("delete experience")
+    SET_PARAMETER = "set_parameter", _("set parameter")
+
+
+class Risk(models.TextChoices):
+    LOW = "low", _("low")
+    MEDIUM = "medium", _("medium")
+    HIGH = "high", _("high")
+    FORBIDDEN = "forbidden", _("forbidden")
+
+
+class ConflictKind(models.TextChoices):
+    DUPLICATE = "duplicate", _("already there")
+    CONTRADICTION = "contradiction", _("says the opposite")
+
+
+class ConflictChoice(models.TextChoices):
+    KEEP_OLD = "keep_old", _("keep the old line")
+    REPLACE = "replace", _("replace the old line")
+    KEEP_BOTH = "keep_both", _("keep both")
+    DROP = "drop", _("drop this item")

@@ -1,0 +1,46 @@
+"""One module a family of operations; `operation_for` finds the one that an item needs."""
+
+from __future__ import annotations
+
+from django.utils.translation import gettext_lazy as _
+
+from common.errors import ApplicationError, invalid
+from evolution.proposals.operations.base import Current, Operation, Place, Result, Wanted
+from evolution.proposals.operations.documents import DeleteDocument, RenameDocument, WriteDocument
+from evolution.proposals.operations.experiences import (
+    AddExperience,
+    DeleteExperience,
+    DisableExperience,
+    UpdateExperience,
+)
+from evolution.proposals.operations.role import ROLE_TARGET, WriteRole
+
+__all__ = ["Current", "Operation", "Place", "Result", "Wanted", "operation_for"]
+
+_WRITE = WriteDocument()
+_REGISTRY: dict[str, Operation] = {
+    "create": _WRITE,
+    "update": _WRITE,
+    "delete": DeleteDocument(),
+    "rename": RenameDocument(),
+    "add_experience": AddExperience(),
+    "update_experience": UpdateExperience(),
+    "disable_experience": DisableExperience(),
+    "delete_experience": DeleteExperience(),
+}
+_ROLE = WriteRole()
+
+
+def operation_for(operation: str, target: str) -> Operation:
+    """The operation of an item. Errors: VALIDATION_ERROR for an unknown one, or one that the target cannot have."""
+    if target == ROLE_TARGET:
+        if operation != "update":
+            raise invalid("/operation", _("The role definition can only be updated."))
+        return _ROLE
+    found = _REGISTRY.get(operation)
+    if found is None:
+        known = ", ".join(_REGISTRY)
+        raise ApplicationError(
+            "VALIDATION_ERROR", _("Unknown operation; there are: %(known)s.") % {"known": known}
+        )
+    return found

@@ -1,0 +1,1 @@
+"""Pure rules of governed change: states, risk, conflicts, placement, digests, labels."""

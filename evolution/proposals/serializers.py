@@ -1,0 +1,176 @@
+"""Shapes of the proposals API."""
+
+from __future__ import annotations
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from common.api.fields import TextField, WholeNumberField
+from evolution.proposals.models import Proposal, ProposalItem
+from evolution.proposals.services.locking import hash_of
+
+
+class ItemSerializer(serializers.ModelSerializer):
+    """An item with everything that a decision needs."""
+
+    class Meta:
+        model = ProposalItem
+        fields = (
+            "number",
+            "type",
+            "content",
+            "target",
+            "new_target",
+            "operation",
+            "base_version",
+            "base_sha256",
+            "base_text",
+            "new_text",
+            "new_sha256",
+            "diff",
+            "risk",
+            "protection",
+            "conflicts",
+            "conflict_choice",
+            "faults",
+            "status",
+            "rejection_reason",
+            "result",
+        )
+        read_only_fields = fields
+
+
+class ProposalSerializer(serializers.ModelSerializer):
+    """A proposal with its items; `shown_hash` is what an approval may send back."""
+
+    company = serializers.CharField(source="company.slug", read_only=True)
+    agent = serializers.IntegerField(source="agent_id", read_only=True)
+    agent_name = serializers.CharField(source="agent.name", read_only=True)
+    code = serializers.CharField(read_only=True)
+    shown_hash = serializers.SerializerMethodField()
+    items = ItemSerializer(many=True, read_only=True)
+
+    class Meta:
+        model = Proposal
+        fields = (
+            "code",
+            "company",
+            "agent",
+            "agent_name",
+            "title",
+            "kind",
+            "trigger",
+            "conversation_id",
+            "user_id",
+            "rationale",
+            "risk",
+            "status",
+            "needs_content",
+            "created_by",
+            "last_edited_by",
+            "cited_lessons",
+            "dismissed_lessons",
+            "seen_count",
+            "approved_by",
+            "decided_by",
+            "approved_at",
+            "approved_hash",
+            "decision_reason",
+            "pending_at",
+            "applied_at",
+            "expires_at",
+            "failure",
+            "version",
+            "shown_hash",
+            "created_at",
+            "updated_at",
+            "items",
+        )
+        read_only_fields = fields
+
+    @extend_schema_field(str)
+    def get_shown_hash(self, proposal: Proposal) -> str:
+        return hash_of(proposal.items.all())
+
+
+class ItemInputSerializer(serializers.Serializer):
+    """One item of a new proposal. Risk, base and diff are computed, never taken from here."""
+
+    type = TextField()
+    operation = TextField()
+    target = TextField(required=False, allow_null=True)
+    content = TextField(required=False, allow_null=True)
+    new_text = TextField(required=False, allow_null=True)
+    new_target = TextField(required=False, allow_null=True)
+
+
+class ProposalInputSerializer(serializers.Serializer):
+    """A new proposal."""
+
+    agent = WholeNumberField(min_value=1, max_value=2**63 - 1)
+    title = TextField(required=False, allow_null=True)
+    kind = TextField(required=False, allow_null=True)
+    rationale = TextField(required=False, allow_null=True, max_length=10_000)
+    user_id = serializers.RegexField(r"\A[A-Za-z0-9._@-]{1,64}\Z", required=False, allow_null=True)
+    conversation_id = TextField(required=False, allow_null=True, max_length=200)
+    cited_lessons = serializers.ListField(
+        child=TextField(max_length=20), required=False, allow_null=True, max_length=50
+    )
+    items = ItemInputSerializer(many=True, max_length=50)
+
+
+class ItemChangeSerializer(serializers.Serializer):
+    """PATCH of an item: other words, another whole text, another target, or a choice about its conflict."""
+
+    content = TextField(required=False, allow_null=True)
+    new_text = TextField(required=False, allow_null=True)
+    target = TextField(required=False, allow_null=True)
+    conflict_choice = TextField(required=False, allow_null=True)
+
+
+class DecisionSerializer(serializers.Serializer):
+    """Body of the verbs. `items` are item numbers; `confirmation` is the agent's name, typed."""
+
+    items = serializers.ListField(
+        child=serializers.IntegerField(min_value=1, max_value=10_000), required=False, allow_null=True
+    )
+    reason = TextField(required=False, allow_null=True, max_length=2000)
+    confirmation = TextField(required=False, allow_null=True, max_length=200)
+    decided_by = serializers.RegexField(r"\A[A-Za-z0-9._@-]{1,64}\Z", required=False, allow_null=True)
+    note = TextField(required=False, allow_null=True, max_length=500)
+    shown_hash = TextField(required=False, allow_null=True, max_length=64)
+
+
+class TextAnswerSerializer(serializers.Serializer):
+    """The proposal as a text for the conversation."""
+
+    text = serializers.CharField()
+
+
+class FigureSerializer(serializers.Serializer):
+    """One health figure; `value` null when there is nothing to divide by."""
+
+    key = serializers.CharField()
+    label = serializers.CharField()
+    value = serializers.FloatField(allow_null=True)
+    numerator = serializers.IntegerField()
+    denominator = serializers.IntegerField()
+    healthy = serializers.BooleanField(allow_null=True)
+
+
+class HealthSerializer(serializers.Serializer):
+    """The four figures."""
+
+    figures = FigureSerializer(many=True)
+
+
+class AuditEntrySerializer(serializers.Serializer):
+    """One line of the audit view."""
+
+    at = serializers.DateTimeField()
+    agent = serializers.CharField()
+    code = serializers.CharField()
+    type = serializers.CharField()
+    content = serializers.CharField()
+    status = serializers.CharField()
+    confirmed_by = serializers.CharField()

@@ -1,0 +1,255 @@
+"""Make a proposal out of what was learnt, once per learning point."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.db.models import F, Q
+from django.utils.translation import gettext_lazy as _
+
+from agents.models import Agent
+from common.actors import Actor
+from common.companies.models import Company
+from common.counters.services import next_number
+from common.errors import ApplicationError, Fault, invalid
+from common.redaction import redact
+from common.text import clean, is_blank, length
+from evolution.proposals.choices import ItemStatus, ItemType, Kind, Operation, Status, Trigger
+from evolution.proposals.models import PREFIX, Proposal, ProposalItem
+from evolution.proposals.rules.risk import highest
+from evolution.proposals.services.computing import Context, compute
+from evolution.proposals.services.receipts import write_proposal_receipt
+
+EXPIRES_AFTER = timedelta(days=30)
+REJECTED_FOR = timedelta(days=90)
+MAX_ITEMS = 50
+MAX_CONTENT = 2000
+MAX_TITLE = 200
+
+
+@dataclass(frozen=True)
+class ItemDraft:
+    """One wanted change. `new_text` None = put `content` where it belongs."""
+
+    type: str
+    content: str
+    target: str
+    operation: str
+    new_text: str | None = None
+    new_target: str = ""
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A wanted proposal. `needs_content`: it stays a draft until somebody says what exactly."""
+
+    kind: str
+    trigger: str
+    items: Sequence[ItemDraft]
+    title: str = ""
+    rationale: str = ""
+    user_id: str = ""
+    conversation_id: str = ""
+    needs_content: bool = False
+    cited_lessons: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Drafted:
+    """The outcome: the new proposal, or None when everything was known; `known` are those that say it already."""
+
+    proposal: Proposal | None
+    known: list[Proposal] = field(default_factory=list)
+
+
+@transaction.atomic
+def draft_proposal(*, company: Company, agent: Agent, draft: Draft, actor: Actor, now: datetime) -> Drafted:
+    """Store a proposal for `agent` in `company`; it waits for a person at once unless something is open.
+
+    Text from a key is redacted first. A learning point that is pending, applied, or was rejected in the last
+    90 days makes no new item; the pending one's `seen_count` rises.
+    Errors: VALIDATION_ERROR with pointers, NOT_FOUND for rows and documents that an item needs.
+    """
+    draft = _checked(draft if actor.is_person else _redacted(draft))
+    Agent.objects.select_for_update(of=("self",)).get(pk=agent.pk)
+    number = next_number(company_id=company.pk, prefix=PREFIX)
+    context = Context(agent, company, actor, f"{PREFIX}{number:03d}", now)
+    items, known = _computed(draft, context)
+    if not items and not draft.needs_content:
+        return Drafted(None, known)
+    proposal = _stored(draft, items, context, number)
+    if any(item.status == ItemStatus.BLOCKED for item in items):
+        write_proposal_receipt(
+            proposal, actor=actor, now=now, trigger="items_blocked", only={ItemStatus.BLOCKED}
+        )
+    return Drafted(proposal, known)
+
+
+def _computed(draft: Draft, context: Context) -> tuple[list[ProposalItem], list[Proposal]]:
+    items: list[ProposalItem] = []
+    known: dict[int, Proposal] = {}
+    bases: dict[str, str | None] = {}
+    for index, wanted in enumerate(draft.items):
+        item = ProposalItem(
+            number=len(items) + 1,
+            type=wanted.type,
+            content=wanted.content,
+            target=wanted.target,
+            new_target=wanted.new_target,
+            operation=wanted.operation,
+        )
+        try:
+            tried = dict(bases)
+            compute(item, context, tried, wanted.new_text)
+        except ApplicationError as error:
+            raise _at_item(error, index) from error
+        earlier = None if item.status == ItemStatus.BLOCKED else earlier_item(item, context)
+        if earlier is not None:
+            known[earlier.proposal_id] = earlier.proposal
+            continue
+        bases = tried
+        items.append(item)
+    _count_again(known.values())
+    return items, list(known.values())
+
+
+def earlier_item(item: ProposalItem, context: Context) -> ProposalItem | None:
+    """An item of the same company and agent that already says this, and is still to be respected."""
+    waiting = Q(proposal__status__in=[Status.DRAFT, Status.PENDING, Status.APPROVED], status="pending")
+    approved = Q(proposal__status=Status.APPROVED, status=ItemStatus.APPROVED)
+    applied = Q(status=ItemStatus.APPLIED)
+    rejected = Q(status=ItemStatus.REJECTED, proposal__updated_at__gte=context.now - REJECTED_FOR)
+    return (
+        ProposalItem.objects.filter(
+            waiting | approved | applied | rejected,
+            learning_key=item.learning_key,
+            proposal__company=context.company,
+            proposal__agent=context.agent,
+        )
+        .select_related("proposal")
+        .order_by("-proposal_id")
+        .first()
+    )
+
+
+def _count_again(proposals: Iterable[Proposal]) -> None:
+    pks = [proposal.pk for proposal in proposals if proposal.status in (Status.DRAFT, Status.PENDING)]
+    Proposal.objects.filter(pk__in=pks).update(seen_count=F("seen_count") + 1)
+
+
+def _stored(draft: Draft, items: list[ProposalItem], context: Context, number: int) -> Proposal:
+    status = Status.PENDING
+    if draft.needs_content:
+        status = Status.DRAFT
+    elif all(item.status == ItemStatus.BLOCKED for item in items):
+        status = Status.BLOCKED
+    waiting = status == Status.PENDING
+    proposal = Proposal.objects.create(
+        company=context.company,
+        agent=context.agent,
+        number=number,
+        title=draft.title or _title(draft),
+        kind=draft.kind,
+        trigger=draft.trigger,
+        conversation_id=draft.conversation_id,
+        user_id=draft.user_id,
+        rationale=draft.rationale,
+        risk=highest(item.risk for item in items),
+        status=status,
+        needs_content=draft.needs_content,
+        created_by=context.actor.name[:200],
+        created_by_user_id=context.actor.user_id,
+        created_by_key_id=context.actor.key_id,
+        cited_lessons=list(draft.cited_lessons),
+        pending_at=context.now if waiting else None,
+        expires_at=context.now + EXPIRES_AFTER if waiting else None,
+    )
+    for item in items:
+        item.proposal = proposal
+    ProposalItem.objects.bulk_create(items)
+    return proposal
+
+
+def _title(draft: Draft) -> str:
+    first = next((item.content for item in draft.items if item.content), "")
+    line = (
+        first.splitlines()[0]
+        if first
+        else str(_("Change of %(target)s")) % {"target": draft.items[0].target if draft.items else ""}
+    )
+    return line[:MAX_TITLE].strip() or str(_("Proposal"))
+
+
+def _redacted(draft: Draft) -> Draft:
+    """The draft with secrets and personal data taken out of everything that a runtime wrote."""
+    items = [
+        replace(
+            item,
+            content=redact(item.content).text,
+            new_text=None if item.new_text is None else redact(item.new_text).text,
+        )
+        for item in draft.items
+    ]
+    return replace(draft, items=items, title=redact(draft.title).text, rationale=redact(draft.rationale).text)
+
+
+_KNOWN = {
+    "kind": Kind.values,
+    "trigger": Trigger.values,
+}
+
+
+def _checked(draft: Draft) -> Draft:
+    """The draft with clean texts. Errors: VALIDATION_ERROR naming each fault."""
+    faults = []
+    for name, known in _KNOWN.items():
+        if getattr(draft, name) not in known:
+            faults.append(_unknown(f"/{name}", known))
+    if len(draft.items) > MAX_ITEMS or (not draft.items and not draft.needs_content):
+        detail = _("A proposal has 1 to %(limit)d items; this has %(actual)d.")
+        values = {"limit": MAX_ITEMS, "actual": len(draft.items)}
+        faults.append(Fault("/items", "VALIDATION_ERROR", detail % values))
+    if length(draft.title) > MAX_TITLE:
+        faults.append(_long("/title", MAX_TITLE, length(draft.title)))
+    for index, item in enumerate(draft.items):
+        faults += _item_faults(item, f"/items/{index}")
+    if faults:
+        raise ApplicationError("VALIDATION_ERROR", faults[0].detail, errors=faults)
+    items = [replace(item, content=clean(item.content)) for item in draft.items]
+    return replace(draft, items=items, title=clean(draft.title), rationale=clean(draft.rationale))
+
+
+def _item_faults(item: ItemDraft, at: str) -> list[Fault]:
+    faults = []
+    if item.type not in ItemType.values:
+        faults.append(_unknown(f"{at}/type", ItemType.values))
+    if item.operation not in Operation.values:
+        faults.append(_unknown(f"{at}/operation", Operation.values))
+    if length(item.content) > MAX_CONTENT:
+        faults.append(_long(f"{at}/content", MAX_CONTENT, length(item.content)))
+    says_nothing = is_blank(item.content) and item.new_text is None
+    if says_nothing and item.operation in ("create", "update", "add_experience", "update_experience"):
+        faults.append(Fault(f"{at}/content", "VALIDATION_ERROR", _("Say what is to be written.")))
+    return faults
+
+
+def _unknown(pointer: str, known: Sequence[str]) -> Fault:
+    detail = _("Unknown value; there are: %(known)s.") % {"known": ", ".join(known)}
+    return Fault(pointer, "VALIDATION_ERROR", detail)
+
+
+def _long(pointer: str, limit: int, actual: int) -> Fault:
+    detail = _("At most %(limit)d characters; this has %(actual)d: remove %(excess)d.")
+    values = {"limit": limit, "actual": actual, "excess": actual - limit}
+    return Fault(pointer, "VALIDATION_ERROR", detail % values)
+
+
+def _at_item(error: ApplicationError, index: int) -> ApplicationError:
+    """The error with pointers below its item."""
+    faults = [replace(fault, pointer=f"/items/{index}{fault.pointer}") for fault in error.errors]
+    if not faults:
+        return invalid(f"/items/{index}", error.message, code=error.code)
+    return ApplicationError(error.code, error.message, errors=faults, extra=error.extra)

@@ -1,0 +1,1 @@
+"""The proposals API: drafting, deciding, applying, rolling back, reports."""
