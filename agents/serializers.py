@@ -38,6 +38,11 @@ class ExperienceSerializer(serializers.ModelSerializer):
 class RowListSerializer(serializers.ListSerializer):
     """A list of rows; refused for its length before the first row is looked at."""
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        # The framework hands `allow_null` of the list down to its items; an item is never null.
+        self.child.allow_null = False
+
     def to_internal_value(self, data: Any) -> list[Any]:
         if isinstance(data, list) and len(data) > MAX_ROWS_AT_ONCE:
             raise too_many("/experiences", MAX_ROWS_AT_ONCE, len(data))
