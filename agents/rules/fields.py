@@ -126,7 +126,7 @@ def copy_name(name: str, taken_keys: set[str]) -> str:
     number = 1
     while True:
         suffix = " - 副本" if number == 1 else f" - 副本 {number}"
-        candidate = name[: MAX_NAME - length(suffix)] + suffix
+        candidate = name[: MAX_NAME - len(suffix)].rstrip() + suffix
         if name_key(candidate) not in taken_keys:
             return candidate
         number += 1
