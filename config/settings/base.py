@@ -4,7 +4,7 @@ from django.templatetags.static import static
 from django.urls import reverse_lazy
 from django.utils.translation import gettext_lazy as _
 
-from config import logs
+from config import agent_tabs, logs
 from config.env import BASE_DIR, VAR_DIR, env
 from config.roles import ROLES
 from config.schedule import SCHEDULE
@@ -250,6 +250,11 @@ CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "celerybeat-schedule")
 #: The four built-in groups and what they may do; applied after every migrate.
 ROLE_PERMISSIONS = ROLES
 
+#: What the Agent page is made of; see `config/agent_tabs.py`.
+AGENT_TABS = agent_tabs.AGENT_TABS
+PROMPT_DIFF = agent_tabs.PROMPT_DIFF
+PROMPT_PREVIEW_URL = agent_tabs.PROMPT_PREVIEW_URL
+
 
 UNFOLD = {
     "SITE_TITLE": "Fieldbook",
@@ -261,7 +266,10 @@ UNFOLD = {
     "SHOW_VIEW_ON_SITE": False,
     "SHOW_LANGUAGES": True,
     "SHOW_BACK_BUTTON": True,
-    "STYLES": [lambda request: static("fieldbook/admin.css")],
+    "STYLES": [
+        lambda request: static("fieldbook/admin.css"),
+        lambda request: static("fieldbook/agents.css"),
+    ],
     "SCRIPTS": [lambda request: static("fieldbook/counter.js")],
     "SIDEBAR": SIDEBAR,
 }

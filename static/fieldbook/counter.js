@@ -1,8 +1,9 @@
 /* Live counters of code points under `.fieldbook-counted` boxes; a newline counts 1. No input is ever blocked. */
 (function () {
   "use strict";
-  function length(text) {
-    return Array.from(text.replace(/\r\n?/g, "\n").trim()).length;
+  function length(box) {
+    var text = box.value.replace(/\r\n?/g, "\n");
+    return Array.from("exact" in box.dataset ? text : text.trim()).length;
   }
   function update(box) {
     var counter = box.nextElementSibling;
@@ -13,7 +14,7 @@
       box.insertAdjacentElement("afterend", counter);
     }
     var limit = Number(box.dataset.limit);
-    var count = length(box.value);
+    var count = length(box);
     counter.textContent = count + "/" + limit;
     counter.classList.toggle("fieldbook-counter-over", count > limit);
   }
