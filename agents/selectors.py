@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from django.db.models import OuterRef, Prefetch, Subquery
+from django.db.models import OuterRef, Prefetch, Q, Subquery
 from django.utils.translation import gettext_lazy as _
 
-from agents.models import Agent, AgentVersion, Document, DocumentVersion
+from agents.models import Agent, AgentVersion, Document, DocumentVersion, ProtectedPath
 from agents.models.agent import AgentQuerySet
 from agents.models.document import DocumentQuerySet
 from agents.rules.paths import path_key
+from agents.rules.protection import Level, Rule, protects_something
 from agents.rules.snapshots import Snapshot
 from common.companies.models import Company
 from common.errors import ApplicationError
@@ -126,3 +128,50 @@ def get_version(agent: Agent, number: int) -> AgentVersion:
 def documents_readable(agent: Agent, company: Company, *, with_text: bool = True) -> DocumentQuerySet:
     """The agent's body documents and the `users/**` documents of the caller's company."""
     return current_documents(agent.documents.readable_from(company), with_text=with_text)
+
+
+#: Documents that are looked at to find out whether a rule protects something; a page must not read them all.
+PROBED_DOCUMENTS = 300
+#: Names that rules may protect though no document has them.
+NO_DOCUMENTS = ("system_prompt",)
+
+
+def rules_without_effect(rules: Sequence[ProtectedPath]) -> set[int]:
+    """Ids of rules that find nothing to protect in any stored document; one query.
+
+    Only the first documents are read; when there are more, a rule that found nothing in them may still
+    protect another one, so nothing is said about it.
+    """
+    waiting = {rule.pk: rule for rule in rules if path_key(rule.pattern) not in NO_DOCUMENTS}
+    wanted = Q(pk__in=[])
+    for rule in waiting.values():
+        wanted |= _may_match(rule)
+    documents = current_documents(Document.objects.live().filter(wanted))
+    probes = documents.values_list("path", "text", "company_id")[: PROBED_DOCUMENTS + 1]
+    for seen, (path, text, company_id) in enumerate(probes.iterator(chunk_size=50), 1):
+        found = [pk for pk, rule in waiting.items() if _protects(rule, path, text or "", company_id)]
+        for pk in found:
+            del waiting[pk]
+        if not waiting or seen > PROBED_DOCUMENTS:
+            return set()
+    return set(waiting)
+
+
+def _may_match(rule: ProtectedPath) -> Q:
+    """Documents whose path starts and ends as the pattern does around its stars."""
+    first, *rest = path_key(rule.pattern).split("*")
+    wanted = Q(path_key__startswith=first) if rest else Q(path_key=first)
+    if rest:
+        # `**/x.md` matches `x.md` too, so the slash behind a star is no part of the ending.
+        wanted &= Q(path_key__endswith=rest[-1].removeprefix("/"))
+    return wanted & Q(company=rule.company_id) if rule.company_id else wanted
+
+
+def _protects(rule: ProtectedPath, path: str, text: str, company_id: int) -> bool:
+    if rule.company_id not in (None, company_id):
+        return False
+    try:
+        plain = Rule(rule.pk, rule.pattern, rule.section, tuple(rule.section_aliases), Level(rule.level))
+        return protects_something(plain, path, text)
+    except (ApplicationError, ValueError):
+        return False

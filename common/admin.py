@@ -30,7 +30,7 @@ from unfold.widgets import UnfoldAdminTextareaWidget
 from common.actors import Actor, Channel
 from common.choices import GLOBAL_SLUG
 from common.errors import ApplicationError
-from common.text import show_hidden
+from common.text import forbidden_character, show_hidden
 
 #: Session key of the company chosen in the header; empty shows all that the person may see.
 CHOSEN_COMPANY = "company"
@@ -98,7 +98,14 @@ class CompanyFilter(DropdownFilter):
         return [(slug, f"{name} ({slug})") for slug, name in companies.values_list("slug", "name")]
 
     def queryset(self, request: HttpRequest, queryset: models.QuerySet) -> models.QuerySet:
-        return queryset.filter(**{f"{self.lookup}__slug": self.value()}) if self.value() else queryset
+        slug = self.value()
+        if not slug:
+            return queryset
+        return (
+            queryset.none()
+            if forbidden_character(slug)
+            else queryset.filter(**{f"{self.lookup}__slug": slug})
+        )
 
 
 class FieldbookAdmin(ModelAdmin):
