@@ -1,0 +1,1 @@
+"""What a message says about learning: signs, intents, corrections, satisfaction. Pure, linear, bounded."""
