@@ -11,6 +11,7 @@ from django.contrib import admin
 from django.contrib.auth.admin import GroupAdmin, UserAdmin
 from django.contrib.auth.forms import UserCreationForm
 from django.contrib.auth.models import Group
+from django.core.exceptions import PermissionDenied
 from django.db import models, transaction
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
@@ -249,6 +250,8 @@ class PersonAdmin(UserAdmin, CarefulAdmin):
 
     def user_change_password(self, request: HttpRequest, id: str, form_url: str = "") -> HttpResponse:
         """404 for somebody the person may not see; the change and its receipt are one transaction."""
+        if not self.has_change_permission(request):
+            raise PermissionDenied
         self.visible_object(request, id)
         with transaction.atomic():
             return super().user_change_password(request, id, form_url)

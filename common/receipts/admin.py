@@ -52,14 +52,15 @@ class DayFilter(RangeDateFilter):
         return queryset
 
     def _day(self, end: str) -> datetime | None:
-        """Local midnight of the day that was typed; None for none or nonsense."""
+        """Local midnight of the day that was typed; None for none, nonsense, or a year no receipt has."""
+        typed = str(self.used_parameters.get(f"{self.field_path}_{end}") or "").replace("/", "-")
         try:
-            day = parse_date(
-                str(self.used_parameters.get(f"{self.field_path}_{end}") or "").replace("/", "-")
-            )
-            return make_aware(datetime.combine(day, time.min), get_current_timezone()) if day else None
-        except (ValueError, OverflowError):
+            day = parse_date(typed)
+        except ValueError:
             return None
+        if day is None or not 1970 <= day.year <= 9000:
+            return None
+        return make_aware(datetime.combine(day, time.min), get_current_timezone())
 
 
 class AgentFilter(DropdownFilter):
@@ -75,13 +76,16 @@ class AgentFilter(DropdownFilter):
             for pk, name, slug in agents.values_list("pk", "name", "company__slug")
         ]
 
+    def has_output(self) -> bool:
+        """Also where no agent is offered: a value in the address must never be ignored."""
+        return True
+
     def queryset(self, request: HttpRequest, queryset: models.QuerySet) -> models.QuerySet:
         value = self.value()
         if not value:
             return queryset
-        return (
-            queryset.filter(agent_id=int(value)) if value.isdecimal() and len(value) < 19 else queryset.none()
-        )
+        is_id = value.isascii() and value.isdecimal() and len(value) < 19
+        return queryset.filter(agent_id=int(value)) if is_id else queryset.none()
 
 
 @admin.register(Receipt)
