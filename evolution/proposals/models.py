@@ -6,7 +6,7 @@ from datetime import datetime
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Case, IntegerField, Q, Value, When
+from django.db.models import Case, Q, Value, When
 from django.utils.translation import gettext_lazy as _
 
 from agents.models import Agent
@@ -26,6 +26,8 @@ from evolution.proposals.choices import (
 )
 
 PREFIX = "EP-"
+#: Riskiest first, then the longest waiting: indexed, so that a page of it costs the same however many wait.
+WORK_ORDER = ("risk_rank", "pending_at", "id")
 
 
 class ProposalQuerySet(models.QuerySet):
@@ -40,6 +42,10 @@ class ProposalQuerySet(models.QuerySet):
             return self
         return self.filter(Q(company__in=user.companies.all()) | Q(company__slug=GLOBAL_SLUG))
 
+    def written_by(self, user) -> ProposalQuerySet:
+        """Those of companies that the person is a member of: only about these can they decide."""
+        return self if user.is_superuser else self.filter(company__in=user.companies.values("pk"))
+
     def waiting(self) -> ProposalQuerySet:
         """Pending ones: a person has to decide."""
         return self.filter(status=Status.PENDING)
@@ -50,9 +56,7 @@ class ProposalQuerySet(models.QuerySet):
 
     def riskiest_first(self) -> ProposalQuerySet:
         """The order of the work list: by risk, then the longest waiting."""
-        ranks = [When(risk=risk, then=Value(rank)) for rank, risk in enumerate(("high", "medium", "low"))]
-        rank = Case(*ranks, default=Value(3), output_field=IntegerField())
-        return self.annotate(rank=rank).order_by("rank", "pending_at", "id")
+        return self.order_by(*WORK_ORDER)
 
 
 class Proposal(TimestampedModel):
@@ -68,6 +72,14 @@ class Proposal(TimestampedModel):
     user_id = models.CharField(_("end user"), max_length=64, blank=True)
     rationale = models.TextField(_("rationale"), blank=True)
     risk = models.CharField(_("risk"), max_length=10, choices=Risk.choices)
+    risk_rank = models.GeneratedField(
+        expression=Case(
+            *(When(risk=risk, then=Value(rank)) for rank, risk in enumerate(reversed(Risk.values))),
+            default=Value(0),
+        ),
+        output_field=models.PositiveSmallIntegerField(),
+        db_persist=True,
+    )
     status = models.CharField(_("status"), max_length=12, choices=Status.choices)
     needs_content = models.BooleanField(_("needs content"), default=False)
     created_by = models.CharField(_("proposed by"), max_length=200)
@@ -117,12 +129,11 @@ class Proposal(TimestampedModel):
             ),
         ]
         indexes = [
-            # The work list, and the nightly expiry.
+            # The work list of one company and of all, and the nightly expiry.
             models.Index(
-                fields=["company", "risk", "pending_at", "id"],
-                condition=Q(status="pending"),
-                name="proposals_waiting",
+                fields=["company", *WORK_ORDER], condition=Q(status="pending"), name="proposals_waiting"
             ),
+            models.Index(fields=WORK_ORDER, condition=Q(status="pending"), name="proposals_waiting_all"),
             models.Index(fields=["expires_at"], condition=Q(status="pending"), name="proposals_expiry"),
             models.Index(fields=["agent", "-created_at"], name="proposals_agent"),
         ]

@@ -24,6 +24,7 @@ from evolution.proposals.operations import Place, operation_for
 from evolution.proposals.rules.digests import text_sha256
 from evolution.proposals.rules.display import change_note
 from evolution.proposals.services.computing import Context, judge
+from evolution.proposals.services.deciding import Decision, approve
 from evolution.proposals.services.locking import hash_of, locked, move, wrong_state
 from evolution.proposals.services.receipts import write_proposal_receipt
 
@@ -36,6 +37,19 @@ class _Refused(Exception):
     def __init__(self, status: str, reason: object, item: ProposalItem | None = None) -> None:
         super().__init__(str(reason))
         self.status, self.reason, self.item = status, reason, item
+
+
+def approve_and_apply(*, proposal_id: int, decision: Decision, applies: bool, note: str = "") -> Proposal:
+    """Approve items; if that decided the last one and whoever decides may also apply (`applies`), apply at once.
+
+    Two transactions: an approval that cannot be applied stays on record, with the failure and its receipt.
+    Returns the proposal: `pending`, `approved` or `applied`, or what `apply_proposal` says of a failure.
+    Errors: those of `approve`.
+    """
+    proposal = approve(proposal_id=proposal_id, decision=decision)
+    if proposal.status != Status.APPROVED or not applies:
+        return proposal
+    return apply_proposal(proposal_id=proposal_id, actor=decision.actor, now=decision.now, note=note)
 
 
 @transaction.atomic

@@ -240,6 +240,16 @@ def _settle(proposal: Proposal, decision: Decision) -> Proposal:
     return _finish(proposal, state, decision)
 
 
+def close_without_approval(proposal: Proposal, decision: Decision) -> None:
+    """Close a pending proposal whose last open item was taken out, unless an item of it is approved.
+
+    Then it stays open: only somebody who may approve ends it with an approval.
+    """
+    state = overall_state(proposal.items.values_list("status", flat=True))
+    if proposal.status == Status.PENDING and state not in (None, Status.APPROVED):
+        _finish(proposal, state, decision)
+
+
 def _finish(proposal: Proposal, state: str, decision: Decision) -> Proposal:
     fields: dict = {"decision_reason": clean(decision.reason)}
     if state == Status.APPROVED:

@@ -19,6 +19,7 @@ from evolution.proposals.rules.risk import highest
 from evolution.proposals.rules.states import EDITABLE
 from evolution.proposals.services.chains import recompute_chains
 from evolution.proposals.services.computing import Context, compute
+from evolution.proposals.services.deciding import Decision, close_without_approval
 from evolution.proposals.services.drafting import EXPIRES_AFTER, MAX_CONTENT
 from evolution.proposals.services.locking import locked, move, touch, wrong_state
 from evolution.proposals.services.receipts import write_proposal_receipt
@@ -61,6 +62,8 @@ def edit_item(
     item.save()
     recompute_chains(proposal, context)
     _after_edit(proposal, actor, now)
+    if item.status == ItemStatus.SKIPPED:
+        close_without_approval(proposal, Decision(actor, now, reason=item.rejection_reason))
     return ProposalItem.objects.get(pk=item.pk)
 
 

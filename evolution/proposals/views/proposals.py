@@ -27,8 +27,8 @@ from evolution.proposals.serializers import (
     ProposalSerializer,
     TextAnswerSerializer,
 )
-from evolution.proposals.services.applying import apply_proposal
-from evolution.proposals.services.deciding import Decision, approve, reject, skip
+from evolution.proposals.services.applying import apply_proposal, approve_and_apply
+from evolution.proposals.services.deciding import Decision, reject, skip
 from evolution.proposals.services.drafting import Draft, ItemDraft, draft_proposal
 from evolution.proposals.services.editing import edit_item, repropose, submit
 from evolution.proposals.services.rolling_back import roll_back
@@ -204,6 +204,9 @@ class ProposalVerbView(ProposalView):
         return user is not None and user.has_perm(permission)  # type: ignore[attr-defined]
 
 
+NOTHING_WRITTEN = (Status.CONFLICT, Status.FAILED)
+
+
 def applied_or_error(proposal: Proposal) -> Proposal:
     """The proposal if it was applied; else the 409 that says why nothing was written."""
     if proposal.status != Status.APPLIED:
@@ -218,18 +221,13 @@ class ApproveView(ProposalVerbView):
     staff_permissions = {"POST": "proposals.approve_proposal"}
 
     def act(self, proposal: Proposal, fields: dict[str, Any]) -> Proposal:
-        approved = approve(proposal_id=proposal.pk, decision=self.decision(fields))
-        applies = self.caller.key is not None or self.may("proposals.apply_proposal")
-        if approved.status != Status.APPROVED or not applies:
-            return approved
-        return applied_or_error(
-            apply_proposal(
-                proposal_id=proposal.pk,
-                actor=self.caller.actor,
-                now=timezone.now(),
-                note=fields.get("note") or "",
-            )
+        decided = approve_and_apply(
+            proposal_id=proposal.pk,
+            decision=self.decision(fields),
+            applies=self.caller.key is not None or self.may("proposals.apply_proposal"),
+            note=fields.get("note") or "",
         )
+        return applied_or_error(decided) if decided.status in NOTHING_WRITTEN else decided
 
 
 class RejectView(ProposalVerbView):

@@ -1,0 +1,97 @@
+"""POST /teachings: a runtime passes on a user's message; what it teaches is proposed."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from agents.selectors import get_agent
+from common.api.fields import TextField, WholeNumberField
+from common.api.views import FieldbookView, validated
+from common.idempotency.services import Answer
+from evolution.proposals.serializers import ProposalSerializer
+from evolution.proposals.sources.teaching import Learnt, Teaching, learn, recent_changes
+from evolution.proposals.views.proposals import answer_for
+
+
+class MessageSerializer(serializers.Serializer):
+    """One earlier message."""
+
+    role = serializers.ChoiceField(choices=["user", "assistant"])
+    text = TextField(max_length=20_000)
+
+
+class TeachingSerializer(serializers.Serializer):
+    """A user's message and the ones before it (oldest first)."""
+
+    agent = WholeNumberField(min_value=1, max_value=2**63 - 1)
+    user_id = serializers.RegexField(r"\A(?!\.+\Z)[A-Za-z0-9._@-]{1,64}\Z")
+    text = TextField(max_length=20_000)
+    conversation_id = TextField(required=False, allow_null=True, max_length=200)
+    context = MessageSerializer(many=True, required=False, allow_null=True, max_length=50)
+
+
+class NothingDetectedSerializer(serializers.Serializer):
+    """The message teaches nothing, or only asks what was learnt."""
+
+    detected = serializers.BooleanField()
+
+
+class TeachingView(FieldbookView):
+    """201 with the proposal; 200 with the one that says it already, with recent changes, or `detected: false`."""
+
+    scopes = {"POST": "report"}
+    staff_permissions = {"POST": "proposals.add_proposal"}
+
+    @extend_schema(
+        request=TeachingSerializer, responses={201: ProposalSerializer, 200: NothingDetectedSerializer}
+    )
+    def post(self, request: Request) -> Response:
+        return self.idempotently(request, "teachings", lambda: self._learn(request))
+
+    def _learn(self, request: Request) -> Answer:
+        fields = validated(TeachingSerializer, request.data)
+        agent = get_agent(self.caller.company, fields["agent"], self.caller.agent_id)
+        teaching = Teaching(
+            agent=agent,
+            company=self.caller.company,
+            user_id=fields["user_id"],
+            text=fields["text"],
+            conversation_id=fields.get("conversation_id") or "",
+            context=[message["text"] for message in fields.get("context") or ()],
+        )
+        learnt = learn(teaching=teaching, actor=self.caller.actor, now=timezone.now())
+        if learnt.proposal is None:
+            return Answer(200, _without_proposal(learnt, teaching))
+        answer = answer_for(learnt.proposal, 201 if learnt.created else 200)
+        return Answer(answer.status, {**answer.body, **_findings(learnt)}, answer.headers)
+
+
+def _findings(learnt: Learnt) -> dict[str, Any]:
+    findings: dict[str, Any] = {"detected": True}
+    for name in ("intent", "correction", "impact"):
+        value = getattr(learnt, name)
+        findings[name] = asdict(value) if value is not None else None
+    return findings
+
+
+def _without_proposal(learnt: Learnt, teaching: Teaching) -> dict[str, Any]:
+    if not learnt.introspection:
+        return {"detected": False}
+    changes = [
+        {
+            "code": item.proposal.code,
+            "type": item.type,
+            "content": item.content,
+            "target": item.target,
+            "applied_at": item.proposal.applied_at,
+        }
+        for item in recent_changes(teaching.agent, teaching.company)
+    ]
+    return {"detected": True, "type": "introspection", "recent_changes": changes}
