@@ -9,6 +9,7 @@ from typing import Any
 
 import yaml
 from django.db.models import Prefetch, QuerySet
+from django.utils.translation import gettext as _
 
 from common.receipts.models import Receipt, ReceiptHead, ReceiptLine
 from common.receipts.rules import LINE_FIELDS, RECEIPT_FIELDS, Tenant, chain_hash, text_hash
@@ -50,15 +51,15 @@ def verify_chain(company: Tenant) -> ChainReport:
     for receipt in _in_order(company.pk):
         reason = _fault(receipt, previous, number + 1)
         if not reason and receipt.number == due[0] and receipt.sha256 != due[1]:
-            reason = "not the receipt that was the end of the chain"
+            reason = _("not the receipt that was the end of the chain")
         if reason:
             return ChainReport(company.slug, number, receipt.number, reason)
         previous, number = receipt.sha256, number + 1
     last = _head(company.pk)
     if number < due[0]:
-        return ChainReport(company.slug, number, number + 1, "missing at the end of the chain")
+        return ChainReport(company.slug, number, number + 1, _("missing at the end of the chain"))
     if number > last[0] or (number == last[0] and previous != last[1]):
-        return ChainReport(company.slug, number, number, "behind the end of the chain")
+        return ChainReport(company.slug, number, number, _("behind the end of the chain"))
     return ChainReport(company.slug, number)
 
 
@@ -76,15 +77,15 @@ def _fault(receipt: Receipt, previous: str, expected: int) -> str:
     """Why this receipt is not the right next link; empty when it is."""
     lines = list(receipt.lines.all())
     if receipt.number != expected:
-        return f"number {receipt.number} where {expected} was due"
+        return _("number %(found)d where %(due)d was due") % {"found": receipt.number, "due": expected}
     if receipt.previous_sha256 != previous:
-        return "does not continue the previous receipt"
+        return _("it does not continue the previous receipt")
     fields = {name: getattr(receipt, name) for name in RECEIPT_FIELDS}
     line_fields = [{name: getattr(line, name) for name in LINE_FIELDS} for line in lines]
     if chain_hash(fields, line_fields, previous) != receipt.sha256:
-        return "its content does not match its hash"
+        return _("its content does not match its hash")
     if not _texts_match(receipt, lines):
-        return "a text does not match its hash"
+        return _("a text does not match its hash")
     return ""
 
 
