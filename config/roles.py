@@ -15,6 +15,7 @@ _VIEW = [
     "agents.view_protectedpath",
     "companies.view_company",
     "experiences.view_experience",
+    "memory.view_phrase",
     "receipts.view_receipt",
     "receipts.view_receiptline",
     "proposals.view_gitmirrorcommit",
@@ -60,6 +61,9 @@ _ADMINISTER = [
     "companies.add_apikey",
     "companies.view_apikey",
     "companies.revoke_apikey",
+    "memory.add_phrase",
+    "memory.change_phrase",
+    "memory.delete_phrase",
 ]
 
 ROLES: dict[str, list[str]] = {
