@@ -57,6 +57,22 @@ def _flush_append_only(self: BaseDatabaseOperations, sql_list: list[str]) -> Non
 type(connection.ops).execute_sql_flush = _flush_append_only
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that empty the tables at their end come last, in whatever order the rest is shuffled: what the
+    migrations put there is then gone for all others.
+    """
+    items.sort(key=_empties_tables)
+
+
+def _empties_tables(item: pytest.Item) -> bool:
+    marker = item.get_closest_marker("django_db")
+    fixtures = getattr(item, "fixturenames", ())
+    return bool(marker and marker.kwargs.get("transaction")) or bool(
+        {"transactional_db", "live_server"} & set(fixtures)
+    )
+
+
 @pytest.fixture(autouse=True)
 def _fresh_cache() -> Iterator[None]:
     cache.clear()
