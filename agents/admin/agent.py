@@ -67,9 +67,9 @@ class AgentAdmin(AgentSaving, AgentVerbs, AgentHistory, AgentImport):
             ("name", "company"),
             "system_prompt",
             "description",
-            ("language", "enabled", "is_default"),
+            ("enabled", "is_default"),
+            ("language", "owner"),
             ("tags", "skill_names"),
-            "owner",
             ("inject_session_recaps", "introspection_enabled"),
         )
         return [(None, {"fields": fields})]
@@ -87,9 +87,7 @@ class AgentAdmin(AgentSaving, AgentVerbs, AgentHistory, AgentImport):
             options["initial"] = options["queryset"].filter(slug=chosen_company(request)).first()
         if db_field.name == "owner":
             options["queryset"] = possible_owners(request.user, self._page_company(request))
-        field = super().formfield_for_foreignkey(db_field, request, **options)
-        field.widget.can_add_related = field.widget.can_change_related = field.widget.can_view_related = False
-        return field
+        return super().formfield_for_foreignkey(db_field, request, **options)
 
     def _page_company(self, request: HttpRequest) -> Company | None:
         object_id = request.resolver_match.kwargs.get("object_id", "") if request.resolver_match else ""

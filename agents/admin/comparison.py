@@ -37,6 +37,11 @@ class SideBySideRow:
     old_newline: bool
     new_newline: bool
 
+    @property
+    def end_differs(self) -> bool:
+        """One of the texts ends here with a line end, the other without."""
+        return self.kind == "replace" and self.old_newline != self.new_newline
+
 
 @dataclass(frozen=True)
 class ShownRow:

@@ -43,7 +43,7 @@ class DocumentForm(VersionedForm):
     """A document with its text. The browser sends CRLF; the line ends of the stored text come back on save."""
 
     text = forms.CharField(
-        label=_("text"),
+        label=_("Text"),
         required=False,
         strip=False,
         widget=CountedTextarea(MAX_TEXT, rows=24, attrs={"data-exact": "yes", "spellcheck": "false"}),
@@ -59,9 +59,7 @@ class DocumentForm(VersionedForm):
     class Meta:
         model = Document
         fields = ("agent", "company", "path")
-        help_texts = {
-            "path": _("For example memory/notes.md, skills/<name>/SKILL.md or users/<id>/profile.md.")
-        }
+        help_texts = {"path": _("For example memory/notes.md, skills/NAME/SKILL.md or users/ID/profile.md.")}
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -129,9 +127,7 @@ class DocumentAdmin(HeldAdmin, DocumentHistory):
             # A shared agent's users/** documents belong to the person's own company.
             readable = Agent.objects.live().seen_by(request.user)
             options["queryset"] = readable.select_related("company")
-        field = super().formfield_for_foreignkey(db_field, request, **options)
-        field.widget.can_add_related = field.widget.can_change_related = field.widget.can_view_related = False
-        return field
+        return super().formfield_for_foreignkey(db_field, request, **options)
 
     def save_related(self, request: HttpRequest, form: DocumentForm, formsets: Any, change: bool) -> None:
         """One service call; a protected part needs the typed confirmation first."""
@@ -247,7 +243,7 @@ class DocumentAdmin(HeldAdmin, DocumentHistory):
     def version_shown(self, document: Document) -> str:
         return f"v{document.current_version}"
 
-    @display(description=_("text"))
+    @display(description=_("Text"))
     def text_shown(self, document: Document) -> SafeString:
         return format_html('<pre class="fieldbook-text">{}</pre>', visible(text_of(document)))
 

@@ -35,7 +35,7 @@ from experiences.models import Experience
 class ExperienceForm(VersionedForm):
     """One row. Its version is the agent's, because a row is a part of it."""
 
-    content = RowText(label=_("content"))
+    content = RowText(label=_("Content"))
 
     class Meta:
         model = Experience
@@ -77,9 +77,7 @@ class ExperienceAdmin(HeldAdmin, RowFiles):
         """New rows only for agents that the person may change."""
         if db_field.name == "agent":
             options["queryset"] = writable_agents(request)
-        field = super().formfield_for_foreignkey(db_field, request, **options)
-        field.widget.can_add_related = field.widget.can_change_related = field.widget.can_view_related = False
-        return field
+        return super().formfield_for_foreignkey(db_field, request, **options)
 
     def get_actions(self, request: HttpRequest) -> dict:
         """The name that Django gives this action, with our own deed behind it: gaps close, the agent is versioned."""

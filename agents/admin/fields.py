@@ -5,10 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
+from django.contrib.admin.widgets import RelatedFieldWidgetWrapper
 from unfold.widgets import UnfoldAdminTextareaWidget
 
 from common.admin import CountedTextarea
 from common.text import clean
+
+
+def without_detours(field: Any) -> Any:
+    """A choice without the buttons that leave the page for another one: what was typed would be lost."""
+    if field is not None and isinstance(field.widget, RelatedFieldWidgetWrapper):
+        field.widget.can_add_related = field.widget.can_change_related = False
+        field.widget.can_view_related = field.widget.can_delete_related = False
+    return field
 
 
 class BodyText(forms.CharField):

@@ -33,11 +33,11 @@ SERVICE_FIELDS = (
 class AgentForm(VersionedForm):
     """An agent; what is hidden in it says which version was read."""
 
-    system_prompt = BodyText(limit=MAX_ROLE, rows=18, label=_("role definition"))
-    description = BodyText(limit=MAX_DESCRIPTION, rows=2, label=_("description"), required=False)
-    tags = LinesField(label=_("tags"), help_text=_("One a line; at most 20 of 30 characters."))
+    system_prompt = BodyText(limit=MAX_ROLE, rows=18, label=_("Role definition"))
+    description = BodyText(limit=MAX_DESCRIPTION, rows=2, label=_("Description"), required=False)
+    tags = LinesField(label=_("Tags"), help_text=_("One a line; at most 20 of 30 characters."))
     skill_names = LinesField(
-        label=_("skills"), help_text=_("One a line. Skills shown in the prompt; empty shows all.")
+        label=_("Skills"), help_text=_("One a line. Skills shown in the prompt; empty shows all.")
     )
     message = forms.CharField(
         required=False,

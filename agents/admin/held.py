@@ -13,12 +13,15 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy as _
 
 from agents.admin.comparison import Comparison, UnifiedDiff, compare
+from agents.admin.fields import without_detours
 from agents.models import Agent, AgentVersion
 from common.admin import FieldbookAdmin, add_form_errors
 from common.errors import ApplicationError
 
 #: Versions are positive integers of a database column.
 MAX_VERSION = 2**31 - 1
+#: Refusals that say this have a panel of their own above the form (`templates/agents/held.html`).
+SHOWN_APART = {"current_version", "protected"}
 
 
 @dataclass(frozen=True)
@@ -56,8 +59,9 @@ class HeldForm(forms.ModelForm):
 
     def _post_clean(self) -> None:
         """No model validation: the services check, for every door alike."""
-        if self.held is not None and self.held.error is not None:
-            add_form_errors(self, self.held.error)
+        error = self.held.error if self.held is not None else None
+        if error is not None and not SHOWN_APART & error.extra.keys():
+            add_form_errors(self, error)
 
 
 class VersionedForm(HeldForm):
@@ -113,6 +117,9 @@ class HeldAdmin(FieldbookAdmin):
         form = super().get_form(request, obj, change=change, **options)
         form.held = getattr(request, "fieldbook_held", None)
         return form
+
+    def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **options: Any) -> Any:
+        return without_detours(super().formfield_for_dbfield(db_field, request, **options))
 
     def save_form(self, request: HttpRequest, form: forms.ModelForm, change: bool) -> Any:
         return form.instance

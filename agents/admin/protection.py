@@ -18,7 +18,7 @@ from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminTextInputWidget
 
-from agents.admin.fields import LinesField
+from agents.admin.fields import LinesField, without_detours
 from agents.admin.filters import AgentFilter
 from agents.models import ProtectedAccess, ProtectedPath
 from agents.selectors import rules_without_effect
@@ -41,12 +41,12 @@ class ProtectedPathForm(CarefulForm):
     """A rule; the same checks as in the service, beside the fields."""
 
     pattern = forms.CharField(
-        label=_("pattern"),
+        label=_("Pattern"),
         strip=False,
         widget=UnfoldAdminTextInputWidget,
         help_text=ProtectedPath._meta.get_field("pattern").help_text,
     )
-    section_aliases = LinesField(label=_("other names of the section"), help_text=_("One a line."))
+    section_aliases = LinesField(label=_("Other names of the section"), help_text=_("One a line."))
 
     class Meta:
         model = ProtectedPath
@@ -99,8 +99,10 @@ class ProtectedPathAdmin(CarefulAdmin):
         options["queryset"] = Company.objects.written_by(request.user).order_by("slug")
         field = super().formfield_for_foreignkey(db_field, request, **options)
         field.required = not may_rule_all(request)
-        field.widget.can_add_related = field.widget.can_change_related = field.widget.can_view_related = False
         return field
+
+    def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **options: Any) -> Any:
+        return without_detours(super().formfield_for_dbfield(db_field, request, **options))
 
     def save_model(self, request: HttpRequest, obj: ProtectedPath, form: Any, change: bool) -> None:
         who = {"actor": actor_of(request), "now": timezone.now()}

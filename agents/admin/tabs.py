@@ -24,6 +24,7 @@ from django.utils.translation import gettext_lazy as _
 from agents.admin.links import address
 from agents.models import Agent, Document
 from common.admin import chosen_company, visible
+from common.receipts.choices import LINE_TYPES
 from common.receipts.models import ReceiptLine
 
 #: Rows that a tab shows; the rest is one click away.
@@ -173,7 +174,7 @@ class ReceiptTab(AgentTab):
             _link(address("admin:receipts_receipt_change", receipt.pk), f"#{receipt.number}"),
             _when(receipt.at),
             receipt.actor_name,
-            row.type,
+            LINE_TYPES.get(row.type, row.type),
             visible(row.target),
             row.get_status_display(),
         )

@@ -52,6 +52,9 @@ TRIGGERS = {
     "company_changed": _("company changed"),
     "person_created": _("person created"),
     "person_changed": _("person changed"),
+    "protection_rule_created": _("protection rule created"),
+    "protection_rule_changed": _("protection rule changed"),
+    "protection_rule_deleted": _("protection rule deleted"),
 }
 
 #: What a line speaks of.
@@ -68,6 +71,7 @@ LINE_TYPES = {
     "api_key": _("API key"),
     "company": _("company"),
     "person": _("person"),
+    "protected_path": _("protected path"),
 }
 
 #: Names of the counts in `Receipt.totals`.
