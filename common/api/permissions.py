@@ -18,6 +18,8 @@ class ScopePermission(BasePermission):
 
     def has_permission(self, request: Request, view: Any) -> bool:
         caller = caller_of(request)
+        if not hasattr(view, str(request.method).lower()):
+            return True  # 405 follows; which scope would be needed for it is no question
         method = "GET" if request.method in SAFE_METHODS else request.method
         default = "read" if method == "GET" else None
         scope = getattr(view, "scopes", {}).get(method, default)
