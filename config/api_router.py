@@ -6,7 +6,7 @@ from agents.views import agents, documents, rows, versions
 from agents.views.receipts import AgentReceiptListView
 from common.api.converters import CodeConverter, IdConverter
 from common.api.endpoints import me, openapi, receipts
-from evolution.proposals.views import proposals, reports
+from evolution.proposals.views import proposals, reports, teachings
 from prompt.views import PromptView
 
 register_converter(IdConverter, "id")
@@ -55,6 +55,7 @@ urlpatterns = [
     path("receipts/<id:receipt_id>", receipts.ReceiptDetailView.as_view(), name="receipt"),
     path(f"{AGENT}/receipts", AgentReceiptListView.as_view(), name="agent-receipts"),
     # Proposals
+    path("teachings", teachings.TeachingView.as_view(), name="teachings"),
     path("proposals", proposals.ProposalListView.as_view(), name="proposals"),
     path("proposals/health", reports.HealthView.as_view(), name="proposals-health"),
     path("audit", reports.AuditView.as_view(), name="audit"),

@@ -7,4 +7,12 @@ SCHEDULE = {
         "task": "common.idempotency.tasks.forget_old_requests",
         "schedule": crontab(hour=3, minute=40),
     },
+    "every-day-expire-proposals": {
+        "task": "evolution.proposals.tasks.expire_proposals",
+        "schedule": crontab(hour=3, minute=50),
+    },
+    "every-5-minutes-mirror-commits": {
+        "task": "evolution.proposals.tasks.mirror_commits",
+        "schedule": crontab(minute="*/5"),
+    },
 }

@@ -1,11 +1,11 @@
 """The embedded profile: one machine, SQLite, filesystem broker; what `make run` uses."""
 
 from config.settings.base import *  # noqa: F403
-from config.settings.base import BROKER_DIR, VAR_DIR, env
+from config.settings.base import BROKER_DIR, STATIC_ROOT, VAR_DIR, env
 
 PROFILE = "local"
 DEBUG = env.bool("DEBUG", False)
-for folder in (VAR_DIR, BROKER_DIR / "messages", BROKER_DIR / "control"):
+for folder in (VAR_DIR, STATIC_ROOT, BROKER_DIR / "messages", BROKER_DIR / "control"):
     folder.mkdir(parents=True, exist_ok=True)
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = DEBUG

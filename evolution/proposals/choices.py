@@ -59,6 +59,7 @@ class ItemType(models.TextChoices):
     PARAMETER = "parameter", _("parameter")
     BEHAVIOR_RULE = "behavior_rule", _("behaviour rule")
     ROLE = "role", _("role definition")
+    ERROR_CORRECTION = "error_correction", _("error correction")
 
 
 class Operation(models.TextChoices):

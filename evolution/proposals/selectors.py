@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, Prefetch, Q, QuerySet
+from django.db.models import Count, Prefetch, Q, QuerySet, Sum
 from django.utils.translation import gettext_lazy as _
 
 from common.companies.models import Company
 from common.counters.rules import parse_code
 from common.errors import ApplicationError
 from evolution.proposals.choices import ItemStatus
-from evolution.proposals.models import PREFIX, Proposal, ProposalItem
+from evolution.proposals.models import PREFIX, WORK_ORDER, Proposal, ProposalItem
 
 
 def proposals_of(company: Company, agent_id: int | None = None) -> QuerySet[Proposal]:
@@ -31,6 +31,81 @@ def get_proposal(company: Company, code: str, agent_id: int | None = None) -> Pr
     if proposal is None:
         raise ApplicationError("NOT_FOUND", _("No such proposal."))
     return proposal
+
+
+#: Rows that the queue shows in front of and behind the current one, and how far it counts what waits.
+SHOWN_BEFORE, PAGE, COUNTED = 4, 25, 1000
+
+
+@dataclass(frozen=True)
+class Queue:
+    """The part of a waiting list around `current`, in working order; None = nothing waits.
+
+    `earlier` and `later` are where the list goes on in both directions; `total` stops at 1,001.
+    """
+
+    current: Proposal | None
+    before: list[Proposal]
+    after: list[Proposal]
+    earlier: Proposal | None
+    later: Proposal | None
+    total: int
+
+    @property
+    def next(self) -> Proposal | None:
+        return self.after[0] if self.after else None
+
+    @property
+    def previous(self) -> Proposal | None:
+        return self.before[-1] if self.before else None
+
+
+def queue_around(waiting: QuerySet[Proposal], current: Proposal | None) -> Queue:
+    """The queue with `current` in its place (it need not be part of it), or from its start.
+
+    Three queries, each bounded: what the page costs does not depend on how many wait.
+    """
+    total = waiting.order_by()[: COUNTED + 1].count()
+    rows = waiting.order_by(*WORK_ORDER).select_related("agent", "company")
+    if current is None:
+        first, *after = list(rows[: PAGE + 1]) or [None]
+        before: list[Proposal] = []
+    else:
+        first = current
+        after = list(rows.filter(_beside(current, "gt"))[:PAGE])
+        backwards = [f"-{name}" for name in WORK_ORDER]
+        before = list(rows.filter(_beside(current, "lt")).order_by(*backwards)[:PAGE])
+    return Queue(
+        current=first,
+        before=before[:SHOWN_BEFORE][::-1],
+        after=after[: PAGE - 1],
+        earlier=before[-1] if before else None,
+        later=after[-1] if len(after) == PAGE else None,
+        total=total,
+    )
+
+
+def _beside(proposal: Proposal, side: str) -> Q:
+    """Those behind (`gt`) or in front of (`lt`) a waiting proposal. The first condition is the index's bound."""
+    rank, since = proposal.risk_rank, proposal.pending_at
+    same = Q(risk_rank=rank, pending_at=since) & Q(**{f"id__{side}": proposal.pk})
+    later = Q(risk_rank=rank) & Q(**{f"pending_at__{side}": since})
+    return Q(**{f"risk_rank__{side}e": rank}) & (Q(**{f"risk_rank__{side}": rank}) | later | same)
+
+
+@dataclass(frozen=True)
+class Source:
+    """Who proposed how many of the waiting ones."""
+
+    created_by: str
+    waiting: int
+    seen: int
+
+
+def sources(waiting: QuerySet[Proposal], limit: int = 50) -> list[Source]:
+    """Who proposed most of what waits: a flood shows as one line."""
+    counted = waiting.order_by().values("created_by").annotate(waiting=Count("pk"), seen=Sum("seen_count"))
+    return [Source(**row) for row in counted.order_by("-waiting", "created_by")[:limit]]
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,10 @@ from evolution.proposals.models import Proposal, ProposalItem
 from evolution.proposals.services.locking import hash_of
 
 
+#: The id of an end user. Not ending in a dot: as a folder such an id would name another user's files.
+USER_ID = r"\A(?!.*\.\Z)[A-Za-z0-9._@-]{1,64}\Z"
+
+
 class ItemSerializer(serializers.ModelSerializer):
     """An item with everything that a decision needs."""
 
@@ -111,7 +115,7 @@ class ProposalInputSerializer(serializers.Serializer):
     title = TextField(required=False, allow_null=True)
     kind = TextField(required=False, allow_null=True)
     rationale = TextField(required=False, allow_null=True, max_length=10_000)
-    user_id = serializers.RegexField(r"\A[A-Za-z0-9._@-]{1,64}\Z", required=False, allow_null=True)
+    user_id = serializers.RegexField(USER_ID, required=False, allow_null=True)
     conversation_id = TextField(required=False, allow_null=True, max_length=200)
     cited_lessons = serializers.ListField(
         child=TextField(max_length=20), required=False, allow_null=True, max_length=50
@@ -136,7 +140,7 @@ class DecisionSerializer(serializers.Serializer):
     )
     reason = TextField(required=False, allow_null=True, max_length=2000)
     confirmation = TextField(required=False, allow_null=True, max_length=200)
-    decided_by = serializers.RegexField(r"\A[A-Za-z0-9._@-]{1,64}\Z", required=False, allow_null=True)
+    decided_by = serializers.RegexField(USER_ID, required=False, allow_null=True)
     note = TextField(required=False, allow_null=True, max_length=500)
     shown_hash = TextField(required=False, allow_null=True, max_length=64)
 

@@ -15,6 +15,7 @@ LABELS = {
     "experience": ("最佳实践经验", "Best-practice experience"),
     "parameter": ("参数", "Parameter"),
     "role": ("角色定义", "Role definition"),
+    "error_correction": ("错误学习", "Error correction"),
 }
 RISKS = {
     "low": ("低", "low"),
@@ -37,6 +38,7 @@ _SHORT = {
     "relationship_memory": "relationship",
     "behavior_rule": "rule",
     "skill_optimization": "skill",
+    "error_correction": "correction",
 }
 
 

@@ -13,6 +13,7 @@ HEADINGS = {
     "skill_optimization": ("改进", "Improvements"),
     "workflow": ("改进", "Improvements"),
     "behavior_rule": ("规则", "Rules"),
+    "error_correction": ("纠正", "Corrections"),
 }
 
 

@@ -82,6 +82,13 @@ def compute(
 
 
 def _set_new_text(item: ProposalItem, operation: Operation, place: Place, new_text: str | None) -> None:
+    if needs_content(item, new_text):
+        item.new_text, item.new_sha256, item.diff = item.base_text, item.base_sha256, ""
+        item.faults = [{"code": "NEEDS_CONTENT", "detail": str(_("Say what is to be written."))}]
+        item.learning_key = learning_key(
+            item.target, item.operation, item.proposal.code if item.proposal_id else ""
+        )
+        return
     try:
         item.new_text = operation.proposed(place, item.base_text, Wanted(item.content, new_text, item.type))
     except ApplicationError as error:
@@ -96,6 +103,12 @@ def _set_new_text(item: ProposalItem, operation: Operation, place: Place, new_te
     if not item.faults:
         faults = operation.faults(place, item.new_text)
         item.faults = [{"code": fault.code, "detail": str(fault.detail)} for fault in faults]
+
+
+def needs_content(item: ProposalItem, new_text: str | None) -> bool:
+    """Whether the item still has to be told what to write."""
+    writes = ("create", "update", "add_experience", "update_experience")
+    return item.operation in writes and not item.content and new_text is None
 
 
 def _is_foreign_body(target: str, context: Context) -> bool:

@@ -215,14 +215,14 @@ def _checked(draft: Draft) -> Draft:
     if length(draft.title) > MAX_TITLE:
         faults.append(_long("/title", MAX_TITLE, length(draft.title)))
     for index, item in enumerate(draft.items):
-        faults += _item_faults(item, f"/items/{index}")
+        faults += _item_faults(item, f"/items/{index}", draft.needs_content)
     if faults:
         raise ApplicationError("VALIDATION_ERROR", faults[0].detail, errors=faults)
     items = [replace(item, content=clean(item.content)) for item in draft.items]
     return replace(draft, items=items, title=clean(draft.title), rationale=clean(draft.rationale))
 
 
-def _item_faults(item: ItemDraft, at: str) -> list[Fault]:
+def _item_faults(item: ItemDraft, at: str, may_be_blank: bool) -> list[Fault]:
     faults = []
     if item.type not in ItemType.values:
         faults.append(_unknown(f"{at}/type", ItemType.values))
@@ -231,7 +231,11 @@ def _item_faults(item: ItemDraft, at: str) -> list[Fault]:
     if length(item.content) > MAX_CONTENT:
         faults.append(_long(f"{at}/content", MAX_CONTENT, length(item.content)))
     says_nothing = is_blank(item.content) and item.new_text is None
-    if says_nothing and item.operation in ("create", "update", "add_experience", "update_experience"):
+    if (
+        says_nothing
+        and not may_be_blank
+        and item.operation in ("create", "update", "add_experience", "update_experience")
+    ):
         faults.append(Fault(f"{at}/content", "VALIDATION_ERROR", _("Say what is to be written.")))
     return faults
 

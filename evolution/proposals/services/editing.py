@@ -144,7 +144,7 @@ def _after_edit(proposal: Proposal, actor: Actor, now: datetime) -> None:
         "last_edited_by": actor.name[:200],
         "last_edited_by_user_id": actor.user_id,
     }
-    if proposal.needs_content and any(item.content or item.whole_text for item in items):
+    if proposal.needs_content and all(item.content or item.whole_text for item in items):
         fields["needs_content"] = False
     if proposal.status == Status.APPROVED:
         fields |= {"approved_hash": "", "approved_by": "", "approved_by_user_id": None, "approved_at": None}
@@ -152,6 +152,8 @@ def _after_edit(proposal: Proposal, actor: Actor, now: datetime) -> None:
         move(proposal, Status.PENDING, _("edited"), now=now, **fields)
         return
     touch(proposal, now=now, **fields)
+    if proposal.status == Status.DRAFT and not proposal.needs_content:
+        _become_pending(proposal, now)
 
 
 @transaction.atomic

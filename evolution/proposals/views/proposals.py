@@ -32,6 +32,7 @@ from evolution.proposals.services.deciding import Decision, reject, skip
 from evolution.proposals.services.drafting import Draft, ItemDraft, draft_proposal
 from evolution.proposals.services.editing import edit_item, repropose, submit
 from evolution.proposals.services.rolling_back import roll_back
+from evolution.proposals.tasks import hint_mirror
 
 _FILTERS = {"status": Status.values, "risk": Risk.values, "trigger": Trigger.values}
 
@@ -211,6 +212,7 @@ def applied_or_error(proposal: Proposal) -> Proposal:
     """The proposal if it was applied; else the 409 that says why nothing was written."""
     if proposal.status != Status.APPLIED:
         raise ApplicationError("STATE_CONFLICT", proposal.failure, extra={"proposal_status": proposal.status})
+    hint_mirror(proposal.pk)
     return proposal
 
 
