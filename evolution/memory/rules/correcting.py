@@ -40,7 +40,7 @@ _NOT_BUT = (
         rf"(?:[,;、] ?(?:而是|应该?是|应该?为|是)|而是) ?(?P<correct>{_PART})"
     ),
     re.compile(
-        rf"\bnot (?!only|just|sure|merely|simply|necessarily|bad|yet|really|that|because|to mention)"
+        rf"\bnot (?!only|just|now|much|sure|merely|simply|necessarily|bad|yet|really|that|because|to mention)"
         rf"(?P<wrong>{_PART}?),? but (?:rather )?"
         rf"(?!(?:i|we|you|it|they|he|she|there|could|should|would|can|still|not|also)\b)(?P<correct>{_PART})"
     ),
@@ -55,7 +55,7 @@ _SEPARATED_RE = re.compile(
 _RUN_ON_RE = re.compile(r"[了啊呀哈呢嘛噢哦喔哟吧的诶]{0,2}(?: |(?=应[该当]|[要得]))")
 _NO_STATEMENT_RE = re.compile(
     r"(?:请|麻烦|please|you|你|请你|just|let's)? ?"
-    r"(?:再(?:试|来|做|写|想想|看看|查查|检查|改)[一]?[次遍下试]?|重[来做写试]|重新.{0,6}|算了|等等|等一下"
+    r"(?:再(?:试试|想想|看看|查查|(?:试|来|做|写|检查|[^,;:.!?。])(?:一?[次遍下])?)|重[来做写试]|重新.{0,6}|算了|等等|等一下"
     r"|(?:try|do it|start|check|think) (?:again|over)|again|redo(?: it| this| that)?|wait|never mind|sorry"
     r"|thank you|why|what|how|it|this|that|all of it)?(?:吧|了|一下|一遍|一次|please)?"
 )

@@ -40,11 +40,11 @@ LOOKALIKE_RE = re.compile("|".join(_LOOKALIKES))
 
 #: Words that may stand between a guard and what it guards.
 GUARDED_BY_RE = re.compile(
-    r" ?(?:再|去|都|帮我|给我|替我|特意|刻意|专门|把(?:它|这个|那个|这些|这一?点)"
+    r" ?(?:再|去|都|帮我|给我|替我|特意|刻意|专门|[把将][^,;:.!?。\n]{1,15}"
     r"|(?:need|have|bother|try) to|bother|even|ever)? ?"
 )
 
-_CLAUSE = rf"(?:\A|[.!?,;:\n。、…—()\[\]~*#>{CJK}\ufffc-] ?)"
+_CLAUSE = rf"(?:\A|[.!?,;:\n。、…—–()\[\]~*#>{CJK}\ufffc-] ?)"
 # What may stand between the beginning of a clause and a command.
 _ASKING = (
     r"(?:(?:please|pls|kindly|also|so|and|but|or|ok|okay|hey|hi|now|then|just|to|well|yes|no|again|next time"
@@ -54,8 +54,9 @@ _ASKING = (
 )
 _COMMAND = rf"{_CLAUSE}{_ASKING}"
 _PAST = (
-    r" ?(?:mind|have|had|has|been|seen|heard|thought|knew|was|were|did|got|came|went|said|a|an|do (?:i|we|you)"
-    r"|in (?:my|our|the)|(?!(?:need|feed|seed|speed|embed|exceed|proceed|succeed|shed|shred|breed)\b)\w+ed)\b"
+    r" ?(?:mind|have|having|had|has|been|being|seen|heard|thought|knew|was|were|did|got|came|went|said|a|an"
+    r"|do (?:i|we|you)|in (?:my|our|the)"
+    r"|(?!(?:need|feed|seed|speed|embed|exceed|proceed|succeed|shed|shred|breed)\b)\w+ed)\b"
 )
 
 
@@ -85,12 +86,12 @@ SHAPES = {
     ),
     "don't ... again": Shape(before=rf"{_COMMAND}(?:i )?"),
     "好的": Shape(
-        before=r"(?:\A|[^\w\ufffc]|[嗯哦噢恩行那挺很蛮真都还])",
-        after=rf"{_PAUSE}|{_SIGH}|[我你那就没收谢明知再请先继下这]",
+        before=r"(?:\A|[^\w\ufffc]|[嗯哦噢恩行那挺很蛮真都还的])",
+        after=rf"{_PAUSE}|{_SIGH}|[我你那就没收谢明知再请先继下这好]",
     ),
-    "great": Shape(after="(?! ?[?])"),
+    "great": Shape(after="(?! ?(?:[?]|big|long|old))"),
     "不对": Shape(after=rf"{_PAUSE}|{_SIGH}|应[该当]|[要得]|重新|劲"),
-    "redo": Shape(before=_COMMAND, after=rf"{_PAUSE}"),
+    "redo": Shape(before=rf"{_COMMAND}(?:(?:can|could|would|will) you (?:please )?)?", after=rf"{_PAUSE}"),
 }
 # What "don't … again" is filled with when it encourages or leaves a choice.
 _NO_PROHIBITION_RE = re.compile(
@@ -99,11 +100,11 @@ _NO_PROHIBITION_RE = re.compile(
 
 _DENIED_BEFORE = {
     "teach": re.compile(
-        r"(?:没有?|未|无法|(?<!能)不能|(?<!会)不会|不想|没能|(?<![别要不])忘记?了?)(?:再|去|能|有|把(?:它|这个))?\Z"
+        r"(?:没有?|没人能?|[让令叫]人|未|无法|(?<!能)不能|(?<!会)不会|不想|没能|(?<![别要不])忘记?了?)(?:再|去|能|有|把(?:它|这个))?\Z"
         r"|(?<![帮给替为让叫跟对和])[我他她](?:们)?(?:已经|会|都|也|想|要|得|刚刚?|终于|一定|永远|就|可以|能|应该|先|还|总|一直)*\Z"
         r"|(?<![帮给替为让叫跟对和])[我他她](?:们)?(?:已经)?[把将][^,;:.!?。\n]{1,15}\Z"
         r"|(?:说|写着|写道|提到|输入|所谓) ?:? ?\Z"
-        r"|\b(?:i|we|they|he|she)(?: \w+){0,2} \Z"
+        r"|\b(?:i|we)(?: \w+){0,2} \Z|\b(?:they|he|she)(?: \w+){0,4} \Z"
         r"|\b(?:do|did) you (?:still |even |also )?\Z|\A ?you \Z"
         r"|\b(?:can't|cannot|couldn't|didn't|doesn't|won't|not|never|hard to|how to|way to|tried to|trying to)"
         r"(?: to)? \Z"
@@ -116,7 +117,7 @@ _DENIED_BEFORE = {
     "negative": re.compile(
         r"(?:没|没有|没什么|没啥|不是|并非|没觉得|不觉得|没发现|没看出|看不出|没看到|看不到|未发现|不存在|无)"
         r"(?:有|什么|任何|哪里|地方|啥|何|太大的?)*\Z"
-        r"|(?:如果|要是|假如|若|万一|倘若|一旦|哪里|哪儿|什么地方|有什么|有没有|是否|是不是|会不会|看看|检查|有)"
+        r"|(?:如果|要是|假如|若|万一|倘若|一旦|哪里|哪儿|什么地方|有什么|有没有|是否|是不是|会不会|看看|检查|[怕有])"
         r"[^,。!?\n]{0,10}\Z"
         r"|\b(?:not|nothing|isn't|wasn't|aren't|no|never|don't think|doesn't mean|if|whether|unless|in case|when)"
         r"(?: (?:that|think|really|to|say|so|it's|it is|all|is|you))*? \Z"

@@ -5,12 +5,11 @@ from __future__ import annotations
 from django.utils.translation import gettext_lazy as _
 
 from common.errors import ApplicationError, invalid
-from common.text import clean, is_blank, length, name_key, show_hidden
+from common.text import clean, is_blank, length, show_hidden
 from evolution.memory.rules.folding import folded_phrase
 from evolution.memory.rules.lexicon import GAP
 
 MAX_LENGTH = 100
-MAX_KEY = 400
 
 
 def phrase_fault(text: str) -> ApplicationError | None:
@@ -24,8 +23,6 @@ def phrase_fault(text: str) -> ApplicationError | None:
         )
     if "\n" in text or show_hidden(text) != text:
         return invalid("/text", _("A phrase is one line without characters that show nothing."))
-    if len(name_key(text)) > MAX_KEY:
-        return invalid("/text", _("A phrase may not hold characters that stand for so many others."))
     pieces = [piece.strip(" .") for piece in folded_phrase(text).split(GAP)]
     if not all(pieces) or len(pieces) > 2:
         return invalid("/text", _("“...” may stand once in a phrase, with words on both sides of it."))

@@ -9,10 +9,11 @@ from common.text import CJK
 from evolution.memory.rules.idioms import ASKING, TAG_RE, TAIL
 from evolution.memory.rules.lexicon import Found
 
-_BREAK = r"[ \n,;:.!。、…~—\-]"
+# A dot, a hyphen or a tilde at the start of a word belongs to it: `.env`, `-5`, `~/bin`.
+_BREAK = r"(?:[ \n,;:!。、…—–]|[.~-](?![\w/]|\.{1,2}[\w/]))"
 _HEAD_RE = re.compile(rf"(?:(?:一下|[了啊哦噢呀哈吧哟喔的])+(?={_BREAK}|\Z)|{_BREAK})+")
 _ASKING_END_RE = re.compile(rf"{ASKING}\Z")
-_TAIL = " \n,;:.!。、…~—-"
+_TAIL = " \n,;:.!。、…~—–-"
 #: Words that a teaching begins with and that are no part of what is taught.
 _OPENING_RE = re.compile(
     r"(?:我喜欢你们?|我希望你们?|能不能|可不可以|能否|请(?![求假教示柬帖愿客款函])你?"
