@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from django.db.models import QuerySet
 from django.utils import timezone
+from django.utils.functional import cached_property
 from django.utils.translation import gettext_lazy as _
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -63,11 +63,21 @@ class FieldbookListView(FieldbookView):
 
     pagination_class = PageNumberPagination
 
-    def page_of(self, queryset: QuerySet, serializer: type[BaseSerializer]) -> Response:
-        """The page that `page` and `page_size` ask for; the order of `queryset` must end in `id`."""
-        paginator = self.pagination_class()
-        rows = paginator.paginate_queryset(queryset, self.request, view=self)
-        return paginator.get_paginated_response(serializer(rows, many=True).data)
+    @cached_property
+    def paginator(self) -> PageNumberPagination:
+        return self.pagination_class()
+
+    def paginate_queryset(self, rows: Any) -> list[Any]:
+        """The page that `page` and `page_size` ask for; the order of `rows` must end in `id`."""
+        return list(self.paginator.paginate_queryset(rows, self.request, view=self) or [])
+
+    def get_paginated_response(self, data: Any) -> Response:
+        """count, next, previous, results."""
+        return self.paginator.get_paginated_response(data)
+
+    def page_of(self, rows: Any, serializer: type[BaseSerializer]) -> Response:
+        """The page asked for, in the shape of `serializer`."""
+        return self.get_paginated_response(serializer(self.paginate_queryset(rows), many=True).data)
 
 
 def as_problem(response: Any) -> Any:
