@@ -1,8 +1,10 @@
 """Structured logs: JSON lines in production, readable lines on a terminal; request ids in both."""
 
+from typing import Any
+
 import structlog
 
-SHARED = [
+SHARED: list[Any] = [
     structlog.contextvars.merge_contextvars,
     structlog.stdlib.add_log_level,
     structlog.stdlib.add_logger_name,

@@ -34,6 +34,9 @@ class ExperienceQuerySet(OrderedModelQuerySet):
         return self.filter(agent_id=agent_id).order_by("order", "id")
 
 
+ExperienceManager = OrderedModelManager.from_queryset(ExperienceQuerySet)
+
+
 class Experience(OrderedModelBase, TimestampedModel):
     """A row of 1 to 300 code points. Orders of one agent are exactly 0..n-1 after every write.
 
@@ -50,7 +53,7 @@ class Experience(OrderedModelBase, TimestampedModel):
     order_field_name = "order"
     order_with_respect_to = "agent"
 
-    objects = OrderedModelManager.from_queryset(ExperienceQuerySet)()
+    objects = ExperienceManager()
 
     class Meta:
         verbose_name = _("best-practice experience")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.conf import settings
 from django.utils.translation import gettext_lazy as _
@@ -37,7 +38,7 @@ def global_company() -> Company:
     return Company.objects.get(slug=GLOBAL_SLUG)
 
 
-def company_for_staff(user, slug: str | None) -> Company:
+def company_for_staff(user: Any, slug: str | None) -> Company:
     """The company a staff request acts for: the one named, else `_global`.
 
     Raises `NOT_FOUND` for an unknown company or one the user may not see (the same answer for both).
@@ -59,6 +60,6 @@ def company_by_slug(slug: str) -> Company:
     return company
 
 
-def may_write(user, company: Company) -> bool:
+def may_write(user: Any, company: Company) -> bool:
     """Whether a staff user may change rows of `company` (their permissions decide the rest)."""
     return user.is_superuser or company.members.filter(pk=user.pk).exists()

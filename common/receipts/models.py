@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
@@ -23,7 +25,7 @@ class ReceiptQuerySet(AppendOnlyQuerySet):
         if user.is_superuser:
             return self
         lines = ReceiptLine.objects.filter(receipt=models.OuterRef("pk"))
-        mine = models.Q(company__in=user.companies.values("pk"))
+        mine: Any = models.Q(company__in=user.companies.values("pk"))
         if hidden := _hidden_types(user):
             mine &= ~models.Exists(lines.filter(type__in=hidden))
         shared = models.Q(company_slug=GLOBAL_SLUG) & ~models.Exists(

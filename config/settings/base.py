@@ -15,14 +15,14 @@ PROFILE = "base"
 DEFAULT_SECRET_KEY = "insecure-default-for-one-machine-only"
 
 SECRET_KEY = env.str("SECRET_KEY", DEFAULT_SECRET_KEY)
-SECRET_KEY_FALLBACKS = env.list("SECRET_KEY_FALLBACKS", [])
+SECRET_KEY_FALLBACKS: list[str] = env.list("SECRET_KEY_FALLBACKS", [])
 #: HMAC pepper of API keys; old peppers stay valid for verification while keys are rotated.
 API_KEY_PEPPER = env.str("API_KEY_PEPPER", DEFAULT_SECRET_KEY)
-API_KEY_PEPPER_FALLBACKS = env.list("API_KEY_PEPPER_FALLBACKS", [])
+API_KEY_PEPPER_FALLBACKS: list[str] = env.list("API_KEY_PEPPER_FALLBACKS", [])
 
 DEBUG = False
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", ["127.0.0.1", "localhost", "[::1]"])
-CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", [])
+CSRF_TRUSTED_ORIGINS: list[str] = env.list("CSRF_TRUSTED_ORIGINS", [])
 
 INSTALLED_APPS = [
     "unfold.apps.BasicAppConfig",
