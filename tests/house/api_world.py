@@ -1,0 +1,146 @@
+"""What the tests of all REST routes need to know of each: its rights, and rows of a company to try it on.
+
+A new route gets a row in `ROUTES`, and what its path names a line in `build`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from agents.models import Agent
+from agents.services.agents import update_agent
+from common.companies.models import Company
+from tests.factories import ApiClient, an_edit, make_agent, make_key
+
+READ, WRITE, REPORT, DECIDE, ANY, STAFF = "read", "agents:write", "report", "proposals:decide", "any", "staff"
+#: What a full key of another company gets: nothing of that sort is there, or its own (empty) part.
+ABSENT, OWN = "absent", "own"
+
+
+@dataclass(frozen=True)
+class Rights:
+    """`scope` that a key needs (ANY: every live key; STAFF: no key may); `stranger`: see above."""
+
+    scope: str
+    stranger: str
+
+
+def _rights(scope: str, stranger: str = ABSENT) -> Rights:
+    return Rights(scope, stranger)
+
+
+AGENT = "agents/<id:pk>"
+DOCUMENT = f"{AGENT}/documents/<id:document_id>"
+PROPOSAL = "proposals/<code:code>"
+
+ROUTES: dict[str, dict[str, Rights]] = {
+    "me": {"GET": _rights(ANY, OWN)},
+    "schema": {"GET": _rights(ANY, OWN)},
+    "docs": {"GET": _rights(ANY, OWN)},
+    "agents": {"GET": _rights(READ, OWN), "POST": _rights(WRITE, OWN)},
+    AGENT: {
+        "GET": _rights(READ),
+        "PUT": _rights(WRITE),
+        "PATCH": _rights(WRITE),
+        "DELETE": _rights(WRITE),
+    },
+    f"{AGENT}/copy": {"POST": _rights(WRITE)},
+    f"{AGENT}/export": {"GET": _rights(READ)},
+    f"{AGENT}/experiences": {"GET": _rights(READ), "POST": _rights(WRITE)},
+    f"{AGENT}/experiences/<id:row_id>": {
+        "GET": _rights(READ),
+        "PUT": _rights(WRITE),
+        "PATCH": _rights(WRITE),
+        "DELETE": _rights(WRITE),
+    },
+    f"{AGENT}/prompt": {"GET": _rights(READ), "POST": _rights(READ)},
+    f"{AGENT}/versions": {"GET": _rights(READ)},
+    f"{AGENT}/versions/<id:number>": {"GET": _rights(READ)},
+    f"{AGENT}/versions/diff": {"GET": _rights(READ)},
+    f"{AGENT}/versions/<id:number>/restore": {"POST": _rights(STAFF)},
+    f"{AGENT}/documents": {"GET": _rights(READ), "PUT": _rights(WRITE)},
+    DOCUMENT: {"GET": _rights(READ)},
+    f"{DOCUMENT}/versions": {"GET": _rights(READ)},
+    f"{DOCUMENT}/versions/<id:number>": {"GET": _rights(READ)},
+    f"{DOCUMENT}/diff": {"GET": _rights(READ)},
+    f"{AGENT}/receipts": {"GET": _rights(READ)},
+    "receipts": {"GET": _rights(READ, OWN)},
+    "receipts/verify": {"GET": _rights(READ, OWN)},
+    "receipts/<id:receipt_id>": {"GET": _rights(READ)},
+    "teachings": {"POST": _rights(REPORT)},
+    "proposals": {"GET": _rights(READ, OWN), "POST": _rights(REPORT)},
+    "proposals/health": {"GET": _rights(READ, OWN)},
+    "audit": {"GET": _rights(READ, OWN)},
+    PROPOSAL: {"GET": _rights(READ)},
+    f"{PROPOSAL}/text": {"GET": _rights(READ)},
+    f"{PROPOSAL}/items/<id:number>": {"PATCH": _rights(STAFF)},
+    f"{PROPOSAL}/approve": {"POST": _rights(DECIDE)},
+    f"{PROPOSAL}/reject": {"POST": _rights(DECIDE)},
+    f"{PROPOSAL}/skip": {"POST": _rights(DECIDE)},
+    f"{PROPOSAL}/submit": {"POST": _rights(REPORT)},
+    f"{PROPOSAL}/repropose": {"POST": _rights(STAFF)},
+    f"{PROPOSAL}/apply": {"POST": _rights(STAFF)},
+    f"{PROPOSAL}/rollback": {"POST": _rights(STAFF)},
+}
+
+#: Query strings without which a route answers 400.
+QUERIES = {f"{AGENT}/versions/diff": "from=1&to=2", f"{DOCUMENT}/diff": "from=1&to=1"}
+
+ITEM = {
+    "type": "user_preference",
+    "operation": "update",
+    "target": "users/u1/profile.md",
+    "content": "new",
+}
+
+#: A body with which the write works on rows of `build`; of a function, its value for the parts of the path.
+BODIES: dict[tuple[str, str], Any] = {
+    ("POST", "agents"): {"name": "new", "system_prompt": "x"},
+    ("PUT", AGENT): {"name": "new", "system_prompt": "x", "experiences": []},
+    ("PATCH", AGENT): {"description": "new"},
+    ("POST", f"{AGENT}/experiences"): {"content": "new"},
+    ("PUT", f"{AGENT}/experiences/<id:row_id>"): {"content": "new"},
+    ("PATCH", f"{AGENT}/experiences/<id:row_id>"): {"enabled": False},
+    ("PUT", f"{AGENT}/documents"): {"path": "memory/new.md", "text": "new"},
+    ("POST", "proposals"): lambda parts: {"agent": parts["pk"], "items": [ITEM]},
+    ("POST", "teachings"): lambda parts: {"agent": parts["pk"], "user_id": "u1", "text": "以后都用表格"},
+    ("POST", f"{PROPOSAL}/reject"): {"reason": "not needed", "decided_by": "u1"},
+    ("POST", f"{PROPOSAL}/approve"): {"decided_by": "u1"},
+    ("POST", f"{PROPOSAL}/skip"): {"decided_by": "u1"},
+}
+
+
+def body_for(verb: str, path: str, parts: dict[str, Any]) -> Any:
+    """The body to send; None for a verb without one."""
+    if verb not in ("POST", "PUT", "PATCH"):
+        return None
+    body = BODIES.get((verb, path), {})
+    return body(parts) if callable(body) else body
+
+
+def build(company: Company, canary: str, drafts: int = 1) -> dict[str, Any]:
+    """Rows of a company that all carry `canary`; returns the values of the parts of the paths."""
+    agent: Agent = make_agent(
+        company,
+        name=f"{canary} name",
+        system_prompt=f"{canary} role",
+        description=f"{canary} description",
+        tags=[f"{canary} tag"[:30]],
+        rows=[f"{canary} row"],
+        documents=[("principles.md", f"{canary} principles"), ("users/u1/profile.md", f"{canary} profile")],
+    )
+    update_agent(agent_id=agent.pk, fields={"description": f"{canary} changed"}, edit=an_edit(message=canary))
+    runtime = ApiClient(make_key(company, scopes=[REPORT], name=f"{canary} key"))
+    for number in range(drafts):
+        item = {**ITEM, "content": f"{canary} proposal {number}"}
+        drafted = runtime.post("proposals", {"agent": agent.pk, "items": [item], "title": canary})
+        assert drafted.status_code == 201, drafted.content.decode()
+    return {
+        "pk": agent.pk,
+        "row_id": agent.experiences.get().pk,
+        "number": 1,
+        "document_id": agent.documents.get(path="principles.md").pk,
+        "receipt_id": agent.receipts.order_by("pk").first().pk,
+        "code": drafted.json()["code"],
+    }
