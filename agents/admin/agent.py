@@ -63,13 +63,17 @@ class AgentAdmin(AgentSaving, AgentVerbs, AgentHistory, AgentImport):
         return page_inlines()
 
     def get_fieldsets(self, request: HttpRequest, obj: Agent | None = None) -> list:
+        may_type = obj is None or self.has_change_permission(request, obj)
+        role, *lists = (
+            ("system_prompt", "tags", "skill_names") if may_type else ("role_text", "tag_list", "skill_list")
+        )
         fields = (
             ("name", "company"),
-            "system_prompt",
+            role,
             "description",
             ("enabled", "is_default"),
             ("language", "owner"),
-            ("tags", "skill_names"),
+            tuple(lists),
             ("inject_session_recaps", "introspection_enabled"),
         )
         return [(None, {"fields": fields})]
@@ -150,12 +154,21 @@ class AgentAdmin(AgentSaving, AgentVerbs, AgentHistory, AgentImport):
     def _preview_url(self, agent: Agent) -> str:
         return address(settings.PROMPT_PREVIEW_URL, agent.pk)
 
+    @display(description=_("Role definition"))
+    def role_text(self, agent: Agent) -> SafeString:
+        return format_html('<div class="fieldbook-text">{}</div>', visible(agent.system_prompt))
+
+    @display(description=_("Tags"))
+    def tag_list(self, agent: Agent) -> SafeString:
+        return shown_tags(agent.tags)
+
+    @display(description=_("Skills"))
+    def skill_list(self, agent: Agent) -> SafeString:
+        return shown_tags(agent.skill_names)
+
     @display(description=_("name"), ordering="name")
     def name_and_tags(self, agent: Agent) -> SafeString:
-        tags = format_html_join(
-            " ", '<span class="fieldbook-tag">{}</span>', ((visible(t),) for t in agent.tags)
-        )
-        return format_html("{}{}", visible(agent.name), format_html(" {}", tags) if agent.tags else "")
+        return format_html("{} {}", visible(agent.name), shown_tags(agent.tags))
 
     @display(description=_("Experiences (enabled/total)"), ordering="experience_count")
     def experience_counts(self, agent: Agent) -> str:
@@ -165,6 +178,10 @@ class AgentAdmin(AgentSaving, AgentVerbs, AgentHistory, AgentImport):
     def preview_link(self, agent: Agent) -> SafeString | str:
         url = self._preview_url(agent)
         return format_html('<a href="{}">{}</a>', url, _("Preview prompt")) if url else ""
+
+
+def shown_tags(tags: list[str]) -> SafeString:
+    return format_html_join(" ", '<span class="fieldbook-tag">{}</span>', ((visible(tag),) for tag in tags))
 
 
 def with_counts(queryset: QuerySet) -> QuerySet:
