@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -150,7 +151,7 @@ def _readable_errors(path: Path) -> Iterator[None]:
     except FileExistsError as error:
         message = _("%(path)s exists already; a backup never replaces a file") % {"path": error.args[0]}
         raise ApplicationError("STATE_CONFLICT", message) from error
-    except (OSError, DatabaseError) as error:
+    except (OSError, DatabaseError, sqlite3.Error) as error:
         reason = getattr(error, "strerror", None) or str(error)
         message = _("%(path)s: %(reason)s") % {"path": path, "reason": reason}
         raise ApplicationError("SERVICE_UNAVAILABLE", message) from error

@@ -31,8 +31,8 @@ _VARIABLES = {
 }
 #: Trigger functions and the like; those of extensions stay with their extension.
 _FUNCTIONS = """
-    SELECT p.oid::regprocedure::text FROM pg_proc p
-    WHERE p.pronamespace = to_regnamespace(%s)
+    SELECT format('%%I(%%s)', p.proname, pg_get_function_identity_arguments(p.oid)) FROM pg_proc p
+    WHERE p.pronamespace = (SELECT oid FROM pg_namespace WHERE nspname = %s)
       AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.objid = p.oid AND d.deptype = 'e')
 """
 _TABLES = "SELECT quote_ident(tablename) FROM pg_tables WHERE schemaname = %s ORDER BY tablename"
@@ -68,19 +68,13 @@ def migrations_in(source: Path) -> set[tuple[str, str]]:
 def set_aside(connection: BaseDatabaseWrapper, now: datetime) -> str:
     """Move what the database holds into a schema of its own; returns its name."""
     kept = _kept_schema(now)
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT current_schema()")
-        (home,) = cursor.fetchone()
-    _move(connection, home, kept)
+    _move(connection, _home(connection), kept)
     return f"schema {kept}"
 
 
 def put_back(connection: BaseDatabaseWrapper, now: datetime) -> None:
     """Undo `set_aside`."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT current_schema()")
-        (home,) = cursor.fetchone()
-    _move(connection, _kept_schema(now), home)
+    _move(connection, _kept_schema(now), _home(connection))
 
 
 def load(connection: BaseDatabaseWrapper, source: Path) -> None:
@@ -95,21 +89,27 @@ def _kept_schema(now: datetime) -> str:
     return f"{_KEPT}{now:%Y%m%d_%H%M%S}"
 
 
+def _home(connection: BaseDatabaseWrapper) -> str:
+    """The schema of the application's tables."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT current_schema()")
+        return cursor.fetchone()[0]
+
+
 def _move(connection: BaseDatabaseWrapper, old: str, new: str) -> None:
     """Tables (with their indexes, sequences, triggers) and functions; the schema's own grants stay."""
+    source, target = connection.ops.quote_name(old), connection.ops.quote_name(new)
     try:
         with transaction.atomic(using=connection.alias), connection.cursor() as cursor:
-            # Looked up by full name, so that the names below come out qualified.
-            cursor.execute("SET LOCAL search_path TO pg_catalog")
-            cursor.execute(f"CREATE SCHEMA IF NOT EXISTS {new}")
+            cursor.execute(f"CREATE SCHEMA IF NOT EXISTS {target}")
             cursor.execute(_TABLES, [old])
             for (table,) in cursor.fetchall():
-                cursor.execute(f"ALTER TABLE {old}.{table} SET SCHEMA {new}")
+                cursor.execute(f"ALTER TABLE {source}.{table} SET SCHEMA {target}")
             cursor.execute(_FUNCTIONS, [old])
             for (function,) in cursor.fetchall():
-                cursor.execute(f"ALTER FUNCTION {function} SET SCHEMA {new}")
+                cursor.execute(f"ALTER FUNCTION {source}.{function} SET SCHEMA {target}")
             if old.startswith(_KEPT):
-                cursor.execute(f"DROP SCHEMA {old}")
+                cursor.execute(f"DROP SCHEMA {source}")
     except DatabaseError as error:
         message = _("the old content could not be set aside (is the application stopped?): %s") % error
         raise ApplicationError("SERVICE_UNAVAILABLE", message) from error
@@ -130,6 +130,6 @@ def _run(connection: BaseDatabaseWrapper | None, tool: str, *arguments: str) -> 
         message = _("%s was not found; install the client tools of PostgreSQL (postgresql-client)") % tool
         raise ApplicationError("SERVICE_UNAVAILABLE", message) from None
     if done.returncode:
-        said = done.stderr.decode(errors="replace").strip().splitlines()
-        raise ApplicationError("SERVICE_UNAVAILABLE", f"{tool}: {said[0] if said else done.returncode}")
+        said = done.stderr.decode(errors="replace").strip() or f"{tool}: exit code {done.returncode}"
+        raise ApplicationError("SERVICE_UNAVAILABLE", said.splitlines()[0])
     return done.stdout.decode(errors="replace")

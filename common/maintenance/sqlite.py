@@ -14,14 +14,14 @@ from common.errors import ApplicationError
 from common.file_writing import whole_file
 
 MAGIC = b"SQLite format 3\x00"
+SECONDS_BETWEEN_TRIES = 0.25
+TRIES = 240
 
 
 def dump(connection: BaseDatabaseWrapper, target: Path) -> None:
     """Write the database as it is now to `target`; writers go on meanwhile."""
-    connection.ensure_connection()
-    with closing(sqlite3.connect(target)) as copy:
-        # All pages in one step: the copy is one moment's state, and no writer can make it start again.
-        connection.connection.backup(copy)
+    with closing(_own(connection)) as database, closing(sqlite3.connect(target)) as copy:
+        _copy(database, copy)
         copy.execute("PRAGMA journal_mode=DELETE")
 
 
@@ -60,14 +60,32 @@ def put_back(connection: BaseDatabaseWrapper, now: datetime) -> None:
 def load(connection: BaseDatabaseWrapper, source: Path) -> None:
     """Make the database equal to `source`, in one transaction of SQLite's."""
     connection.close()
-    connection.ensure_connection()
     try:
-        with _opened(source) as backup:
-            backup.backup(connection.connection)
+        with _opened(source) as backup, closing(_own(connection)) as database:
+            _copy(backup, database)
     except sqlite3.DatabaseError as error:
         raise ApplicationError("SERVICE_UNAVAILABLE", str(error)) from error
-    finally:
-        connection.close()
+
+
+def _own(connection: BaseDatabaseWrapper) -> sqlite3.Connection:
+    """A connection beside Django's, whose open transactions would block the copy."""
+    return sqlite3.connect(str(connection.settings_dict["NAME"]))
+
+
+def _copy(source: sqlite3.Connection, target: sqlite3.Connection) -> None:
+    """All pages in one step: one moment's state, and no writer can make it start again.
+
+    Errors: sqlite3.OperationalError when the database stays locked for a minute.
+    """
+    tries = 0
+
+    def give_up(status: int, remaining: int, total: int) -> None:
+        nonlocal tries
+        tries += status in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+        if tries > TRIES:
+            raise sqlite3.OperationalError("the database stays locked; stop the application and try again")
+
+    source.backup(target, progress=give_up, sleep=SECONDS_BETWEEN_TRIES)
 
 
 @contextmanager
