@@ -6,7 +6,6 @@ may change it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
 
@@ -19,9 +18,7 @@ from django.db import models
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
-from django.utils.html import format_html, format_html_join
 from django.utils.http import urlencode
-from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin
 from unfold.contrib.filters.admin import DropdownFilter
@@ -30,23 +27,14 @@ from unfold.widgets import UnfoldAdminTextareaWidget
 from common.actors import Actor, Channel
 from common.choices import GLOBAL_SLUG
 from common.errors import ApplicationError
-from common.text import forbidden_character, show_hidden
+from common.marks import visible as visible
+from common.text import forbidden_character
 
 #: Session key of the company chosen in the header; empty shows all that the person may see.
 CHOSEN_COMPANY = "company"
 #: A bulk action names and sends along every row, so it takes a bounded number of them.
 MAX_SELECTED = 2000
 _NAMED = 50
-_HIDDEN_MARK = re.compile(r"(\[U\+[0-9A-F]{4,6}\])")
-
-
-def visible(text: str) -> SafeString:
-    """The text, escaped, with each character that shows nothing as a highlighted `[U+XXXX]`."""
-    pieces = _HIDDEN_MARK.split(show_hidden(text))
-    mark = '<span class="fieldbook-hidden">{}</span>'
-    return format_html_join(
-        "", "{}", ((format_html(mark, piece) if index % 2 else piece,) for index, piece in enumerate(pieces))
-    )
 
 
 def chosen_company(request: HttpRequest) -> str:
