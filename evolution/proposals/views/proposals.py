@@ -13,7 +13,7 @@ from rest_framework.response import Response
 
 from agents.selectors import get_agent
 from common.api.versions import etag, expected_versions
-from common.api.views import FieldbookListView, FieldbookView, validated
+from common.api.views import FieldbookListView, FieldbookView, fields_of, validated
 from common.errors import ApplicationError, invalid
 from common.idempotency.services import Answer
 from evolution.proposals.choices import Kind, Risk, Status, Trigger
@@ -179,7 +179,7 @@ class ProposalVerbView(ProposalView):
     @extend_schema(request=DecisionSerializer, responses=ProposalSerializer)
     def post(self, request: Request, code: str) -> Response:
         proposal = self.proposal(code)
-        fields = validated(DecisionSerializer, request.data or {})
+        fields = validated(DecisionSerializer, fields_of(request))
         proposal = self.act(proposal, fields)
         answer = answer_for(proposal)
         return Response(answer.body, headers=dict(answer.headers))
