@@ -9,10 +9,10 @@ from typing import Any
 _CHARSET = re.compile(r";\s*charset\s*=[^;]*", re.IGNORECASE)
 
 
-class Utf8Only:
-    """Drops the charset that a client announces: everything here is UTF-8.
+class PlainRequests:
+    """Drops a charset that a client announces (everything here is UTF-8), and a length that is no number.
 
-    Django decodes the query string with it, and breaks on codecs that are none of text (`bz2_codec`).
+    Django decodes the query string with the charset, and breaks on codecs that are none of text (`bz2_codec`).
     """
 
     def __init__(self, application: Callable[..., Iterable[bytes]]) -> None:
@@ -22,4 +22,7 @@ class Utf8Only:
         announced = environ.get("CONTENT_TYPE", "")
         if "charset" in announced.lower():
             environ["CONTENT_TYPE"] = _CHARSET.sub("", announced)
+        length = environ.get("CONTENT_LENGTH", "")
+        if length and not (length.isascii() and length.isdigit()):
+            environ["CONTENT_LENGTH"] = ""
         return self.application(environ, start_response)

@@ -1,0 +1,10 @@
+"""How big the bounded tests are: small for every commit, FIELDBOOK_TEST_SIZE=nightly for the long run."""
+
+import os
+
+NIGHTLY = os.environ.get("FIELDBOOK_TEST_SIZE") == "nightly"
+
+
+def sized(commit: int, nightly: int) -> int:
+    """The number of rounds, threads or examples for this run."""
+    return nightly if NIGHTLY else commit
