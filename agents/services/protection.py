@@ -50,9 +50,33 @@ def check_and_log(
     What staff change `by_hand` is logged as allowed, with the reason that a rule would have had.
     Errors: PROTECTED_PATHS_UNAVAILABLE when no rule is enabled (nothing is then known to be safe).
     """
+    verdicts, entries = check(
+        agent=agent,
+        company=company,
+        changes=changes,
+        actor=actor,
+        request=request,
+        now=now,
+        by_hand=by_hand,
+    )
+    ProtectedAccess.objects.bulk_create(entries)
+    return verdicts
+
+
+def check(
+    *,
+    agent: Agent,
+    company: Company,
+    changes: Sequence[Change],
+    actor: Actor,
+    request: str,
+    now: datetime,
+    by_hand: bool = False,
+) -> tuple[list[Verdict], list[ProtectedAccess]]:
+    """The same without writing: verdicts and unsaved log entries, for callers that log when they have ended."""
     rules = rules_for(company)
     verdicts = [(change, verdict) for change in changes for verdict in check_change(change, rules)]
-    ProtectedAccess.objects.bulk_create(
+    entries = [
         ProtectedAccess(
             company=company,
             agent=agent,
@@ -66,8 +90,8 @@ def check_and_log(
             at=now,
         )
         for change, verdict in verdicts
-    )
-    return [verdict for _change, verdict in verdicts]
+    ]
+    return [verdict for _change, verdict in verdicts], entries
 
 
 def _outcome(verdict: Verdict, by_hand: bool) -> dict[str, str]:
@@ -82,7 +106,16 @@ def log_refusal(
     *, agent: Agent, company: Company, path: str, reason: str, actor: Actor, request: str, now: datetime
 ) -> None:
     """Log a path that was refused before any rule could be asked, as a reviewer can read it."""
-    ProtectedAccess.objects.create(
+    refusal_entry(
+        agent=agent, company=company, path=path, reason=reason, actor=actor, request=request, now=now
+    ).save()
+
+
+def refusal_entry(
+    *, agent: Agent, company: Company, path: str, reason: str, actor: Actor, request: str, now: datetime
+) -> ProtectedAccess:
+    """The same, unsaved."""
+    return ProtectedAccess(
         company=company,
         agent=agent,
         agent_name=agent.name,

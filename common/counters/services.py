@@ -9,7 +9,7 @@ from common.counters.models import IdCounter
 
 @transaction.atomic
 def next_number(*, company_id: int, prefix: str) -> int:
-    """The next number of (company, prefix), from 1. Must run inside the caller's transaction to be kept with its row."""
+    """The next number of (company, prefix), from 1. Run it in the transaction of the row that gets it."""
     counter = _locked(company_id, prefix)
     counter.last_number += 1
     counter.save(update_fields=["last_number"])
@@ -23,6 +23,12 @@ def raise_to(*, company_id: int, prefix: str, number: int) -> None:
     if number > counter.last_number:
         counter.last_number = number
         counter.save(update_fields=["last_number"])
+
+
+@transaction.atomic
+def lock_numbers(*, company_id: int, prefix: str) -> None:
+    """Let nobody else take a number of (company, prefix) until the caller's transaction ends."""
+    _locked(company_id, prefix)
 
 
 def _locked(company_id: int, prefix: str) -> IdCounter:
