@@ -10,19 +10,32 @@ def _may(permission: str) -> Callable:
     return lambda request: request.user.has_perm(permission)
 
 
-def _entry(title, icon: str, model: str, permission: str) -> dict:
+def _entry(title, icon: str, model: str, permission: str, page: str = "changelist") -> dict:
     return {
         "title": title,
         "icon": icon,
-        "link": reverse_lazy(f"admin:{model}_changelist"),
+        "link": reverse_lazy(f"admin:{model}_{page}"),
         "permission": _may(permission),
     }
+
+
+def _proposals(title, icon: str, page: str) -> dict:
+    return _entry(title, icon, "proposals_proposal", "proposals.view_proposal", page)
 
 
 SIDEBAR = {
     "show_search": True,
     "show_all_applications": False,
     "navigation": [
+        {
+            "title": _("What waits for people"),
+            "items": [
+                _proposals(_("Review queue"), "rule", "queue"),
+                _proposals(_("Proposals"), "inbox", "changelist"),
+                _proposals(_("Audit"), "fact_check", "audit"),
+                _proposals(_("Health"), "monitor_heart", "health"),
+            ],
+        },
         {
             "title": _("What agents know"),
             "items": [
@@ -42,6 +55,12 @@ SIDEBAR = {
                     "policy",
                     "agents_protectedaccess",
                     "agents.view_protectedaccess",
+                ),
+                _entry(
+                    _("Git mirror"),
+                    "commit",
+                    "proposals_gitmirrorcommit",
+                    "proposals.view_gitmirrorcommit",
                 ),
             ],
         },

@@ -15,6 +15,7 @@ from common.admin import chosen_company
 from common.companies.models import ApiKey
 from common.receipts.choices import TRIGGERS
 from common.receipts.models import Receipt
+from config.waiting_tile import waiting_tile
 from experiences.models import Experience
 
 #: Rows of each list on the page.
@@ -31,7 +32,7 @@ def start_page(request: HttpRequest) -> dict[str, Any]:
     """Context of the page, in a fixed number of queries; only what the person may see."""
     user = request.user
     agents = _of_company(request, Agent.objects.live().seen_by(user))
-    page: dict[str, Any] = {"deeds": _deeds(user), "cards": []}
+    page: dict[str, Any] = {"deeds": _deeds(user), "cards": [], "tile": waiting_tile(request)}
     if user.has_perm("agents.view_agent"):
         page["cards"].append(_agent_card(agents))
         page["start_agents"] = _recent_agents(agents)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -13,6 +13,7 @@ from django.db import transaction
 from django.utils.translation import gettext_lazy as _
 
 from agents.models import Agent
+from agents.rules.paths import path_key
 from agents.selectors import agent_not_found, get_agent
 from agents.services.editing import lock_agent
 from common.companies.models import Company
@@ -20,7 +21,7 @@ from common.diff import unified
 from common.errors import ApplicationError
 from common.text import clean
 from prompt.rules.rendering import render
-from prompt.rules.values import PromptData, PromptRequest, Rendered, Row
+from prompt.rules.values import DocumentText, PromptData, PromptRequest, Rendered, Row
 from prompt.sections import SECTIONS
 from prompt.selectors import BodyState, body_state, enabled_rows, prompt_documents
 
@@ -109,23 +110,39 @@ def prompt_diff(
     name: str | None = None,
     language: str | None = None,
     skill_names: Sequence[str] | None = None,
+    documents: Mapping[str, str | None] | None = None,
+    user_id: str | None = None,
 ) -> str:
     """Unified diff of the rendered prompt, stored against unsaved; None stands for "unchanged".
 
-    `rows` are (content, enabled) in their new order. Empty when a save would change nothing in the prompt.
+    `rows` are (content, enabled) in their new order; `documents` new texts by path (None: gone); with
+    `user_id` it is the prompt for that end user. Empty when a save would change nothing in the prompt.
     Errors: AGENT_NOT_FOUND.
     """
-    request = PromptRequest()
+    request = PromptRequest(user_id=user_id)
     loading, data, _state = _read(agent.pk, company, request, now, None)
     changes: dict[str, Any] = {"role": role, "agent_name": name, "language": language}
     changes = {field: clean(value) for field, value in changes.items() if value is not None}
+    loaded = dict(data.loaded)
     if rows is not None:
-        enabled = tuple(Row(0, clean(content)) for content, is_enabled in rows if is_enabled)
-        changes["loaded"] = {**data.loaded, "experiences": enabled}
+        loaded["experiences"] = tuple(Row(0, clean(content)) for content, is_enabled in rows if is_enabled)
+    if documents is not None:
+        loaded["documents"] = _with_texts(data.loaded.get("documents", ()), documents)
+    changes["loaded"] = loaded
     if skill_names is not None:
         changes["skill_names"] = tuple(skill_names)
     before, after = _rendered(loading, data), _rendered(loading, replace(data, **changes))
     return unified(before.text, after.text, str(_("saved")), str(_("not saved yet")))
+
+
+def _with_texts(
+    stored: Sequence[DocumentText], changed: Mapping[str, str | None]
+) -> tuple[DocumentText, ...]:
+    """The stored documents, those at the changed paths with their new text."""
+    keys = {path_key(path) for path in changed}
+    kept = [document for document in stored if path_key(document.path) not in keys]
+    new = [DocumentText(0, path, text) for path, text in changed.items() if text is not None]
+    return (*kept, *new)
 
 
 def _read(

@@ -73,7 +73,7 @@ def _documents(proposal: Proposal, items: Iterable[ProposalItem]) -> dict[tuple[
     keys = {path_key(item.target) for item in items if item.operation in _DOCUMENT_OPERATIONS}
     current = DocumentVersion.objects.filter(document=OuterRef("pk"), number=OuterRef("current_version"))
     documents = Document.objects.filter(agent=proposal.agent_id, path_key__in=keys)
-    rows = documents.annotate(sha256=Subquery(current.values("sha256")[:1]))
+    rows = documents.annotate(sha256=Subquery(current.values("sha256")[:1]))  # type: ignore[no-redef]
     return {(document.company_id, document.path_key): document for document in rows}
 
 

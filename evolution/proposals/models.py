@@ -135,6 +135,12 @@ class Proposal(TimestampedModel):
             ),
             models.Index(fields=WORK_ORDER, condition=Q(status="pending"), name="proposals_waiting_all"),
             models.Index(fields=["expires_at"], condition=Q(status="pending"), name="proposals_expiry"),
+            # What was approved and is not applied: shown on the start page.
+            models.Index(
+                fields=["company", "status"],
+                condition=Q(status__in=["approved", "conflict", "failed"]),
+                name="proposals_unfinished",
+            ),
             models.Index(fields=["agent", "-created_at"], name="proposals_agent"),
         ]
 
@@ -145,6 +151,16 @@ class Proposal(TimestampedModel):
     def code(self) -> str:
         """EP-007."""
         return f"{PREFIX}{self.number:03d}"
+
+
+class OfProposalQuerySet(models.QuerySet):
+    """Rows of a proposal, by who may see it."""
+
+    def seen_by(self, user) -> OfProposalQuerySet:
+        if user.is_superuser:
+            return self
+        mine = Q(proposal__company__in=user.companies.values("pk"))
+        return self.filter(mine | Q(proposal__company__slug=GLOBAL_SLUG))
 
 
 class ProposalItem(models.Model):
@@ -175,6 +191,8 @@ class ProposalItem(models.Model):
     status = models.CharField(_("status"), max_length=12, choices=ItemStatus.choices)
     rejection_reason = models.TextField(_("reason"), blank=True)
     result = models.JSONField(_("result"), default=dict, blank=True)
+
+    objects = OfProposalQuerySet.as_manager()
 
     class Meta:
         verbose_name = _("proposal item")
@@ -210,6 +228,8 @@ class GitMirrorCommit(TimestampedModel):
     error = models.TextField(_("error"), blank=True)
     attempts = models.PositiveIntegerField(_("attempts"), default=0)
     leased_until = models.DateTimeField(null=True, blank=True)
+
+    objects = OfProposalQuerySet.as_manager()
 
     class Meta:
         verbose_name = _("git mirror commit")

@@ -16,6 +16,12 @@ _BY_STAFF = (Source.ADMIN, Source.IMPORT)
 
 def personality_stability(company: Company, agent_id: int | None = None) -> tuple[int, int]:
     """(agents whose block sections equal the last text saved by staff, agents that have such sections)."""
+    states = stable_agents(company, agent_id)
+    return sum(states.values()), len(states)
+
+
+def stable_agents(company: Company, agent_id: int | None = None) -> dict[int, bool]:
+    """Agent id -> whether its block sections equal the last text saved by staff; only agents that have some."""
     rules = [rule for rule in rules_for(company) if rule.level == Level.BLOCK]
     documents = Document.objects.live().filter(agent__company=company, is_body=True)
     if agent_id is not None:
@@ -25,7 +31,7 @@ def personality_stability(company: Company, agent_id: int | None = None) -> tupl
         named = [rule for rule in rules if path_matches(rule.pattern, document.path)]
         if named:
             states[document.agent_id] = states.get(document.agent_id, True) and _is_stable(document, named)
-    return sum(states.values()), len(states)
+    return states
 
 
 def _is_stable(document: Document, rules: list[Rule]) -> bool:
