@@ -36,10 +36,7 @@ class CarefulForm(forms.ModelForm):
 
     def state(self) -> str:
         """Digest of the stored values; related rows count by their sorted ids."""
-        values = {
-            name: sorted(item.pk for item in value) if isinstance(value, (list, models.QuerySet)) else value
-            for name, value in self.initial.items()
-        }
+        values = {name: _comparable(value) for name, value in self.initial.items()}
         return hashlib.sha256(repr(sorted(values.items())).encode()).hexdigest()[:32]
 
     def last_change(self) -> tuple[str, Any] | None:
@@ -58,3 +55,11 @@ class CarefulForm(forms.ModelForm):
                 % {"who": who, "when": date_format(localtime(when), "DATETIME_FORMAT") if when else "–"}
             )
         return cleaned
+
+
+def _comparable(value: Any) -> Any:
+    """Related rows as their sorted ids; anything else, a list of texts too, as it is."""
+    is_related = isinstance(value, list | models.QuerySet) and all(
+        isinstance(item, models.Model) for item in value
+    )
+    return sorted(item.pk for item in value) if is_related else value

@@ -24,7 +24,7 @@ from agents.admin.filters import AgentFilter
 from agents.admin.held import Held, HeldAdmin, VersionedForm
 from agents.choices import Source
 from agents.models import Agent, Document, DocumentVersion
-from agents.rules.documents import MAX_TEXT, with_line_ends_of
+from agents.rules.documents import MAX_TEXT, checked_text, with_line_ends_of
 from agents.rules.paths import is_user_path, normalise_path, path_key
 from agents.rules.protection import Change
 from agents.services.documents import check_document_version, put_document
@@ -140,6 +140,7 @@ class DocumentAdmin(HeldAdmin, DocumentHistory):
         old = form.stored_text if document else None
         expected = form.expected or (0,)  # a new document must not exist yet
         check_document_version(document or existing(agent, company, path), expected)
+        checked_text(path_key(path), text)
         guard = guard_of(agent, company, Change(path, old, text))
         request.fieldbook_guard = guard
         confirm_by_hand(guard, user, form.cleaned_data["confirmation"])

@@ -50,7 +50,7 @@ class FilesField(forms.FileField):
 
     def clean(self, data: Any, initial: Any = None) -> list[Upload]:
         files = data if isinstance(data, list | tuple) else [data]
-        for file in files:
+        for file in files or [None]:
             super().clean(file, initial)
         if len(files) > MAX_FILES:
             raise forms.ValidationError(

@@ -55,10 +55,10 @@ class _Form(HTMLParser):
         if tag == "form":
             self._inside = False
         elif tag == "textarea":
-            # A browser drops one line end behind the tag and sends the others as CRLF.
-            text = self.values.get(self._textarea or "", "").removeprefix("\n")
+            # A browser reads any line end as LF, drops one behind the tag, and sends the others as CRLF.
             if self._textarea:
-                self.values[self._textarea] = text.replace("\n", "\r\n")
+                text = self.values[self._textarea].replace("\r\n", "\n").replace("\r", "\n")
+                self.values[self._textarea] = text.removeprefix("\n").replace("\n", "\r\n")
             self._textarea = None
         elif tag == "select":
             self._select = None
