@@ -45,13 +45,18 @@ def tokens(text: str) -> list[str]:
     identifiers joined from them (the identifier first, then its words). Text without letters or digits gives
     an empty list. Time grows linearly with the text.
     """
+    return list(dict.fromkeys(occurrences(text)))
+
+
+def occurrences(text: str) -> list[str]:
+    """The same tokens with their repetitions, for counting how often each occurs."""
     folded = nfkc(nfkc(without_format_characters(text)).casefold())
     found = (
         token
         for match in _TOKEN_RE.finditer(folded)
         for token in (_pieces(match[0]) if match["run"] else _words(match[0]))
     )
-    return list(dict.fromkeys(token for token in found if token not in STOP_WORDS))
+    return [token for token in found if token not in STOP_WORDS]
 
 
 def _pieces(run: str) -> Iterator[str]:
@@ -61,7 +66,7 @@ def _pieces(run: str) -> Iterator[str]:
 
 def _words(identifier: str) -> Iterator[str]:
     words = [word for word in _JOINT_RE.split(identifier) if word]
-    return (word for word in (identifier, *words) if len(word) > 1 or word.isdecimal())
+    return (word for word in dict.fromkeys((identifier, *words)) if len(word) > 1 or word.isdecimal())
 
 
 def similarity(one: Sequence[str], other: Sequence[str]) -> float:
