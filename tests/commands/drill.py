@@ -18,16 +18,14 @@ from django.core.management import call_command  # noqa: E402
 from django.db import DatabaseError, connection, transaction  # noqa: E402
 from django.test import Client  # noqa: E402
 from django.test.utils import setup_test_environment  # noqa: E402
-from django.utils import timezone  # noqa: E402
 
 from agents.models import Agent, AgentVersion  # noqa: E402
 from agents.services.agents import update_agent  # noqa: E402
 from common.companies.models import Company  # noqa: E402
 from common.counters.services import next_number  # noqa: E402
 from common.receipts.models import Receipt  # noqa: E402
-from config.demo.access import demo_key  # noqa: E402
 from config.management.commands.seed_demo import DEMO_PASSWORD  # noqa: E402
-from tests.factories import ApiClient, an_edit, make_agent  # noqa: E402
+from tests.factories import ApiClient, an_edit, make_agent, make_key  # noqa: E402
 
 BUSY = "busy agent"
 NUMBERS = 11
@@ -48,7 +46,7 @@ def seed():
     make_agent(company, BUSY, rows=["每次都变", "changes each time"])
     for _ in range(NUMBERS):
         next_number(company_id=company.pk, prefix="EXP-")
-    key = demo_key(company=company, now=timezone.now())
+    key = make_key(company, scopes=["read"])
     return {"key": key, **state(key)}
 
 
