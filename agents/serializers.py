@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from drf_spectacular.utils import extend_schema_field, inline_serializer
+from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema_field, inline_serializer
 from rest_framework import serializers
 
 from agents.choices import Language
@@ -88,7 +88,7 @@ class AgentReplaceSerializer(AgentInputSerializer):
     system_prompt = TextField()
 
 
-class MessageSerializer(serializers.Serializer):
+class ReasonSerializer(serializers.Serializer):
     """Why something is done; it goes into the history."""
 
     message = TextField(required=False, allow_null=True)
@@ -147,6 +147,15 @@ class AgentSummarySerializer(AgentSerializer):
     class Meta(AgentSerializer.Meta):
         fields: Fields = tuple(name for name in AgentSerializer.Meta.fields if name != "experiences")
         read_only_fields: Fields = fields
+
+
+#: What `?fields=` chooses between.
+AgentAnswer = PolymorphicProxySerializer(
+    "AgentAnswer", [AgentSerializer, AgentSummarySerializer], resource_type_field_name=None, many=False
+)
+AgentAnswers = PolymorphicProxySerializer(
+    "AgentAnswer", [AgentSerializer, AgentSummarySerializer], resource_type_field_name=None, many=True
+)
 
 
 class ExperienceInputSerializer(serializers.Serializer):

@@ -13,11 +13,13 @@ from agents.models import Agent
 from agents.models.agent import AgentQuerySet
 from agents.selectors import agent_not_found, agents_readable_from, with_rows
 from agents.serializers import (
+    AgentAnswer,
+    AgentAnswers,
     AgentInputSerializer,
     AgentReplaceSerializer,
     AgentSerializer,
     AgentSummarySerializer,
-    MessageSerializer,
+    ReasonSerializer,
 )
 from agents.services.agents import copy_agent, create_agent, delete_agent, update_agent
 from agents.services.exporting import export_agent
@@ -39,7 +41,7 @@ class AgentListView(AgentsView, FieldbookListView):
 
     @extend_schema(
         parameters=[OpenApiParameter("name", str, description="Only the agent of this name"), FIELDS],
-        responses=AgentSerializer(many=True),
+        responses=AgentAnswers,
     )
     def get(self, request: Request) -> Response:
         agents = agents_readable_from(self.caller.company, self.caller.agent_id)
@@ -72,7 +74,7 @@ class AgentDetailView(AgentsView):
         "DELETE": "agents.delete_agent",
     }
 
-    @extend_schema(responses=AgentSerializer, parameters=[FIELDS])
+    @extend_schema(responses=AgentAnswer, parameters=[FIELDS])
     def get(self, request: Request, pk: int) -> Response:
         readable = agents_readable_from(self.caller.company, self.caller.agent_id)
         agent = shaped(readable, request).filter(pk=pk).first()
@@ -108,7 +110,7 @@ class AgentCopyView(AgentsView):
     scopes = {"POST": WRITE}
     staff_permissions = {"POST": "agents.copy_agent"}
 
-    @extend_schema(request=MessageSerializer, responses={201: AgentSerializer})
+    @extend_schema(request=ReasonSerializer, responses={201: AgentSerializer})
     def post(self, request: Request, pk: int) -> Response:
         self.caller.check_unbound()
         source = self.agent(pk)

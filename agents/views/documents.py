@@ -69,7 +69,10 @@ class DocumentListView(DocumentBase, FieldbookListView):
             documents = documents.filter(path_key=path_key(normalise_path(path)))
         return self.page_of(documents.select_related("company"), DocumentSerializer)
 
-    @extend_schema(request=DocumentInputSerializer, responses=DocumentDetailSerializer)
+    @extend_schema(
+        request=DocumentInputSerializer,
+        responses={200: DocumentDetailSerializer, 201: DocumentDetailSerializer},
+    )
     def put(self, request: Request, pk: int) -> Response:
         agent = self.agent(pk)
         fields = validated(DocumentInputSerializer, request.data)

@@ -14,7 +14,7 @@ from agents.rules.snapshots import diff
 from agents.selectors import get_version
 from agents.serializers import (
     AgentSerializer,
-    MessageSerializer,
+    ReasonSerializer,
     VersionDetailSerializer,
     VersionDiffSerializer,
     VersionSerializer,
@@ -98,7 +98,7 @@ class VersionRestoreView(AgentsView):
 
     staff_permissions = {"POST": "agents.restore_agent"}
 
-    @extend_schema(request=MessageSerializer, responses=AgentSerializer)
+    @extend_schema(request=ReasonSerializer, responses=AgentSerializer)
     def post(self, request: Request, pk: int, number: int) -> Response:
         self.agent_for_write(pk)
 

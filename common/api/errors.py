@@ -113,8 +113,9 @@ def faults_of(detail: Any, pointer: str = "") -> Iterator[Fault]:
 
 
 def problem(error: ApplicationError, instance: str) -> dict[str, Any]:
-    """The problem document of an error."""
+    """The problem document of an error; further members never replace the standard ones."""
     return {
+        **error.extra,
         "type": f"urn:fieldbook:problem:{error.code.lower().replace('_', '-')}",
         "title": str(_TITLES.get(error.status, _("Error"))),
         "status": error.status,
@@ -125,7 +126,6 @@ def problem(error: ApplicationError, instance: str) -> dict[str, Any]:
             {"pointer": fault.pointer, "code": fault.code, "detail": str(fault.detail)}
             for fault in error.errors[:MAX_FAULTS]
         ],
-        **error.extra,
     }
 
 

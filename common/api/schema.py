@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.serializers import PolymorphicProxySerializerExtension
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from rest_framework import serializers
 
@@ -80,6 +81,17 @@ _ENVELOPE = {
         "data": {},
     },
 }
+
+
+class AnyOfExtension(PolymorphicProxySerializerExtension):
+    """Alternatives without a discriminator may overlap (a short form fits the long one's shape): anyOf, not oneOf."""
+
+    target_class = "drf_spectacular.utils.PolymorphicProxySerializer"
+    priority = 1
+
+    def map_serializer(self, auto_schema: Any, direction: Literal["request", "response"]) -> dict[str, Any]:
+        schema = super().map_serializer(auto_schema, direction)
+        return schema if "discriminator" in schema else {"anyOf": schema["oneOf"]}
 
 
 class ProblemAutoSchema(AutoSchema):

@@ -208,6 +208,12 @@ SPECTACULAR_SETTINGS = {
     "REDOC_DIST": "SIDECAR",
     "COMPONENT_SPLIT_REQUEST": True,
     "SCHEMA_PATH_PREFIX": "/api/v1",
+    # Names for choices whose field names alone would collide.
+    "ENUM_NAME_OVERRIDES": {
+        "ItemTypeEnum": "evolution.proposals.choices.ItemType",
+        "ReceiptTypeEnum": "common.receipts.choices.ReceiptType",
+        "RiskEnum": "evolution.proposals.choices.Risk",
+    },
 }
 
 #: Requests a minute per API key; 0 switches the limit off.

@@ -6,9 +6,9 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from common.api.fields import TextField, WholeNumberField
+from evolution.proposals.choices import ConflictChoice
 from evolution.proposals.models import Proposal, ProposalItem
 from evolution.proposals.services.locking import hash_of
-
 
 #: The id of an end user. Not ending in a dot: as a folder such an id would name another user's files.
 USER_ID = r"\A(?!.*\.\Z)[A-Za-z0-9._@-]{1,64}\Z"
@@ -16,6 +16,8 @@ USER_ID = r"\A(?!.*\.\Z)[A-Za-z0-9._@-]{1,64}\Z"
 
 class ItemSerializer(serializers.ModelSerializer):
     """An item with everything that a decision needs."""
+
+    conflict_choice = serializers.ChoiceField(ConflictChoice.choices, allow_blank=True, read_only=True)
 
     class Meta:
         model = ProposalItem

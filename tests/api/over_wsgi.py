@@ -8,7 +8,11 @@ from typing import Any
 from django.core import signals
 from django.db import close_old_connections
 
-from config.wsgi import application
+from common.api.wsgi import PlainRequests
+from config.wsgi import django_application
+
+#: Without the prompt's fast path: it closes connections that a test's transaction has made unlike all others.
+application = PlainRequests(django_application)
 
 
 class Chunks(io.RawIOBase):

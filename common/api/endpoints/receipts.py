@@ -190,7 +190,10 @@ class ReceiptDetailView(ReceiptView):
 
     @extend_schema(
         parameters=[OpenApiParameter("format", str, enum=FORMATS, description="The export shape")],
-        responses={(200, "application/json"): ReceiptAnswer, (200, "application/yaml"): str},
+        responses={
+            (200, "application/json"): ReceiptAnswer,
+            (200, "application/yaml"): ReceiptExportSerializer,
+        },
     )
     def get(self, request: Request, receipt_id: int) -> Response | HttpResponse:
         receipt = with_texts(self.visible()).filter(pk=receipt_id).first()

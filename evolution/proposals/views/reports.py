@@ -86,7 +86,7 @@ class AuditView(ReportView, FieldbookListView):
             OpenApiParameter("status", str, enum=AUDIT_STATES),
             OpenApiParameter("export", str, enum=["csv"]),
         ],
-        responses=AuditEntrySerializer(many=True),
+        responses={(200, "application/json"): AuditEntrySerializer(many=True), (200, "text/csv"): str},
     )
     def get(self, request: Request) -> Response | HttpResponse:
         status = request.query_params.get("status")
