@@ -146,10 +146,9 @@ def rules_without_effect(rules: Sequence[ProtectedPath]) -> set[int]:
     wanted = Q(pk__in=[])
     for rule in waiting.values():
         wanted |= _may_match(rule)
-    documents = current_documents(Document.objects.live().filter(wanted))
-    probes = documents.values_list("path", "text", "company_id")[: PROBED_DOCUMENTS + 1]
-    for seen, (path, text, company_id) in enumerate(probes.iterator(chunk_size=50), 1):
-        found = [pk for pk, rule in waiting.items() if _protects(rule, path, text or "", company_id)]
+    documents = current_documents(Document.objects.live().filter(wanted))[: PROBED_DOCUMENTS + 1]
+    for seen, document in enumerate(documents.iterator(chunk_size=50), 1):
+        found = [pk for pk, rule in waiting.items() if _protects(rule, document)]
         for pk in found:
             del waiting[pk]
         if not waiting or seen > PROBED_DOCUMENTS:
@@ -167,11 +166,11 @@ def _may_match(rule: ProtectedPath) -> Q:
     return wanted & Q(company=rule.company_id) if rule.company_id else wanted
 
 
-def _protects(rule: ProtectedPath, path: str, text: str, company_id: int) -> bool:
-    if rule.company_id not in (None, company_id):
+def _protects(rule: ProtectedPath, document: Document) -> bool:
+    if rule.company_id not in (None, document.company_id):
         return False
     try:
         plain = Rule(rule.pk, rule.pattern, rule.section, tuple(rule.section_aliases), Level(rule.level))
-        return protects_something(plain, path, text)
+        return protects_something(plain, document.path, document.text)
     except (ApplicationError, ValueError):
         return False

@@ -81,7 +81,7 @@ class ProtectedPathAdmin(CarefulAdmin):
     change_list_template = "agents/protected_path_change_list.html"
 
     def get_queryset(self, request: HttpRequest) -> QuerySet:
-        rules = admin.ModelAdmin.get_queryset(self, request).select_related("company")
+        rules: QuerySet = admin.ModelAdmin.get_queryset(self, request).select_related("company")
         if not request.user.is_superuser:
             companies = Company.objects.seen_by(request.user)
             rules = rules.filter(Q(company=None) | Q(company__in=companies))
