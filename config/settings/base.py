@@ -114,6 +114,7 @@ def database(url: str) -> dict:
         **config,
         "CONN_HEALTH_CHECKS": True,
         "OPTIONS": {
+            **config.get("OPTIONS", {}),
             "options": "-c statement_timeout=15000 -c lock_timeout=10000 "
             "-c idle_in_transaction_session_timeout=30000",
             "connect_timeout": 2,
