@@ -20,7 +20,9 @@ def _entry(title, icon: str, model: str, permission: str, page: str = "changelis
 
 
 def _proposals(title, icon: str, page: str) -> dict:
-    return _entry(title, icon, "proposals_proposal", "proposals.view_proposal", page)
+    """One of several pages below one address: only the page itself is marked as the current one."""
+    entry = _entry(title, icon, "proposals_proposal", "proposals.view_proposal", page)
+    return {**entry, "active": lambda request: request.path == str(entry["link"])}
 
 
 SIDEBAR = {

@@ -103,7 +103,6 @@ class BulkDecisions(ReviewQueue):
         return {
             **self.admin_site.each_context(request),
             "title": title,
-            "opts": self.opts,
             "queue_url": queue_url,
         }
 

@@ -16,6 +16,7 @@ from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextareaWidget, U
 
 from agents.models import Agent
 from common.admin import CountedTextarea, FieldbookAdmin, actor_of, add_form_errors, chosen_company
+from common.choices import GLOBAL_SLUG
 from common.companies.models import Company
 from common.errors import ApplicationError
 from evolution.proposals.choices import ItemType, Kind, Operation, Trigger
@@ -53,7 +54,7 @@ class DraftForm(forms.Form):
         max_length=255,
         widget=UnfoldAdminTextInputWidget,
         help_text=_(
-            "principles.md, memory/notes.md, users/<id>/profile.md, system_prompt, experiences/<id> …; "
+            "principles.md, memory/notes.md, users/USER/profile.md, system_prompt, experiences/NUMBER …; "
             "empty for a new experience."
         ),
     )
@@ -103,8 +104,8 @@ class DraftForm(forms.Form):
         fields["agent"].queryset = agents
         fields["agent"].label_from_instance = lambda agent: f"{agent.name} ({agent.company.slug})"
         fields["company"].queryset = companies
-        start = [company for company in companies if company.slug == chosen] or list(companies[:1])
-        self.initial.setdefault("company", start[0].pk if start else None)
+        start = companies.filter(slug=chosen).first() or companies.exclude(slug=GLOBAL_SLUG).first()
+        self.initial.setdefault("company", start.pk if start else None)
         self.initial.setdefault("operation", Operation.UPDATE)
 
     def clean(self) -> dict[str, Any]:
@@ -151,7 +152,6 @@ class DraftByHand(FieldbookAdmin):
         page = {
             **self.admin_site.each_context(request),
             "title": _("Draft a proposal"),
-            "opts": self.opts,
             "form": form,
             "back": reverse("admin:proposals_proposal_changelist"),
             **(extra_context or {}),

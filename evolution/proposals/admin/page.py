@@ -131,8 +131,6 @@ class ProposalPage(ReviewQueue):
         page = {
             **self.admin_site.each_context(request),
             "title": proposal.code,
-            "opts": self.opts,
-            "original": proposal,
             "shown": self.shown(request, proposal, edit, whole),
             "unified": unified,
             "other_view_url": "?" if unified else "?view=unified",

@@ -8,7 +8,10 @@ from django.contrib import admin
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
+from django.utils.formats import date_format
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.timezone import localtime
 from django.utils.translation import gettext_lazy as _
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.decorators import action, display
@@ -45,8 +48,8 @@ class ProposalAdmin(BulkDecisions, DraftByHand, Reports, ProposalPage):
         "trigger",
         "created_by_shown",
         "seen_count",
-        "pending_at",
-        "expires_at",
+        "since",
+        "until",
     )
     list_display_links = ("code_shown", "title_shown")
     list_filter = (
@@ -59,6 +62,7 @@ class ProposalAdmin(BulkDecisions, DraftByHand, Reports, ProposalPage):
     )
     list_filter_submit = True
     list_select_related = ("agent", "company")
+    list_fullwidth = True
     search_fields = ("title",)
     search_help_text = _("Code, title or content")
     #: Counting all rows would cost the more, the more there are.
@@ -98,7 +102,7 @@ class ProposalAdmin(BulkDecisions, DraftByHand, Reports, ProposalPage):
 
     @display(description=_("title"), ordering="title")
     def title_shown(self, proposal: Proposal) -> SafeString:
-        return visible(proposal.title)
+        return format_html('<span class="block min-w-52">{}</span>', visible(proposal.title))
 
     @display(description=_("agent"), ordering="agent__name")
     def agent_shown(self, proposal: Proposal) -> SafeString:
@@ -111,6 +115,16 @@ class ProposalAdmin(BulkDecisions, DraftByHand, Reports, ProposalPage):
     @display(description=_("status"), ordering="status", label=STATUS_COLOURS)
     def status_shown(self, proposal: Proposal) -> tuple[str, str]:
         return proposal.status, proposal.get_status_display()
+
+    @display(description=_("waiting since"), ordering="pending_at")
+    def since(self, proposal: Proposal) -> str:
+        moment = proposal.pending_at
+        return date_format(localtime(moment), "SHORT_DATETIME_FORMAT") if moment else "–"
+
+    @display(description=_("expires"), ordering="expires_at")
+    def until(self, proposal: Proposal) -> str:
+        moment = proposal.expires_at
+        return date_format(localtime(moment), "SHORT_DATE_FORMAT") if moment else "–"
 
     @display(description=_("proposed by"), ordering="created_by")
     def created_by_shown(self, proposal: Proposal) -> SafeString | Any:

@@ -136,7 +136,6 @@ class ReviewQueue(FieldbookAdmin):
         page = {
             **self.admin_site.each_context(request),
             "title": _("Review queue"),
-            "opts": self.opts,
             "queue": queue,
             "filter": chosen,
             "chips": list(chosen.chips(request)),
@@ -171,7 +170,6 @@ class ReviewQueue(FieldbookAdmin):
         page = {
             **self.admin_site.each_context(request),
             "title": _("Who proposed what waits"),
-            "opts": self.opts,
             "rows": rows,
             "queue_url": QueueFilter().url(),
         }

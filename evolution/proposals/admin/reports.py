@@ -15,11 +15,12 @@ from django.urls import URLPattern, path, reverse
 from django.utils.http import urlencode
 from django.utils.timezone import get_current_timezone, make_aware
 from django.utils.translation import gettext_lazy as _
-from unfold.widgets import UnfoldAdminDateWidget, UnfoldAdminSelectWidget
+from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from agents.admin.links import address
 from agents.models import Agent
 from common.admin import FieldbookAdmin, chosen_company, visible
+from common.choices import GLOBAL_SLUG
 from common.companies.models import Company
 from evolution.proposals.choices import ItemStatus
 from evolution.proposals.selectors import Figure, Window, audit, audit_entries, health
@@ -39,6 +40,12 @@ FORMULAS = {
 }
 
 
+class DayInput(UnfoldAdminTextInputWidget):
+    """A day, with the browser's own calendar."""
+
+    input_type = "date"
+
+
 class WindowForm(forms.Form):
     """Company, agent and days; a company chosen in the header is the only one offered."""
 
@@ -48,14 +55,15 @@ class WindowForm(forms.Form):
     agent = forms.ModelChoiceField(
         label=_("agent"), queryset=Agent.objects.none(), required=False, widget=UnfoldAdminSelectWidget
     )
-    since = forms.DateField(label=_("drafted from"), required=False, widget=UnfoldAdminDateWidget)
-    until = forms.DateField(label=_("drafted to"), required=False, widget=UnfoldAdminDateWidget)
+    since = forms.DateField(label=_("drafted from"), required=False, widget=DayInput)
+    until = forms.DateField(label=_("drafted to"), required=False, widget=DayInput)
 
     def __init__(self, request: HttpRequest) -> None:
         companies: Any = Company.objects.seen_by(request.user).order_by("slug")
         chosen = chosen_company(request)
         offered = companies.filter(slug=chosen) if chosen else companies
-        first = offered.filter(members=request.user).first() or offered.first()
+        own = offered.exclude(slug=GLOBAL_SLUG)
+        first = own.filter(members=request.user).first() or own.first() or offered.first()
         sent = request.GET.dict()
         super().__init__({"company": first.pk if first else "", **sent})
         fields: Any = self.fields
@@ -169,7 +177,6 @@ class Reports(FieldbookAdmin):
         return {
             **self.admin_site.each_context(request),
             "title": title,
-            "opts": self.opts,
             "form": form,
             "kept": urlencode(kept),
         }

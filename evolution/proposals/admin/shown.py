@@ -140,7 +140,7 @@ class ShownItem:
         if self.item.status != ItemStatus.BLOCKED:
             return ""
         code = self.item.rejection_reason.partition(":")[0]
-        return BLOCKED.get(code, "") or visible(self.item.rejection_reason)
+        return BLOCKED.get(code) or visible(self.item.rejection_reason)
 
     @property
     def conflicts(self) -> list[tuple[Any, SafeString, SafeString]]:
