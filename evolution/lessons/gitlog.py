@@ -1,0 +1,351 @@
+"""Reads the history of a repository that nobody vouches for: nothing in it is run, nothing is written.
+
+git gets an argument list, no shell, a bare environment, no configuration of users or hosts, and options
+against what the repository's own configuration could name (signature programs, monitors, hooks, external
+diffs, pagers, remotes). Names of commits are hexadecimal or nothing. Time and output are bounded. Everything
+that comes out is data. docs/rules.md: reading git.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import selectors
+import signal
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+
+from django.utils.translation import gettext_lazy as _
+
+from common.errors import ApplicationError
+from common.file_reading import display_path, read_text_file
+from evolution.lessons.rules.commits import ChangedFile, Commit
+
+_SHA_RE = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_BATCH = 200
+_CHUNK = 1 << 16
+
+#: Against what a repository's own configuration could make git do, or make it say otherwise.
+_CONFIGURATION = (
+    "log.showSignature=false",
+    "core.fsmonitor=false",
+    "core.hooksPath=/dev/null",
+    "core.quotepath=off",
+    "core.commitGraph=false",
+    "core.pager=cat",
+    "protocol.allow=never",
+    "diff.external=",
+    "i18n.logOutputEncoding=UTF-8",
+)
+_LOG_OPTIONS = (
+    "--no-walk=unsorted",
+    "--stdin",
+    "--no-show-signature",
+    "--no-ext-diff",
+    "--no-textconv",
+    "--no-notes",
+    "--no-color",
+    "--no-decorate",
+    "--no-mailmap",
+    "--no-relative",
+    "--diff-merges=off",
+    "--root",
+    "--encoding=UTF-8",
+    "-O/dev/null",
+    "-M",
+    "-l400",
+    "-z",
+    "--raw",
+)
+# Numbers of lines would tell binary files apart, but cost a comparison of every text of the history.
+_BINARY_RE = re.compile(
+    r".*\.(?:png|jpe?g|gif|webp|ico|bmp|tiff?|psd|pdf|zip|gz|bz2|xz|7z|rar|tar|tgz|jar|war|class|exe|dll|so|dylib|o|a"
+    r"|wasm|bin|dat|db|sqlite3?|mp[34]|mov|avi|wav|ogg|webm|woff2?|ttf|otf|eot|pyc|docx|xlsx|pptx|parquet|npy|pkl)",
+    re.IGNORECASE | re.DOTALL,
+)
+_SUBMODULE = "160000"
+
+
+@dataclass(frozen=True)
+class GitLimits:
+    """Bounds of one call of git. docs/rules.md: reading git."""
+
+    seconds: float = 10.0
+    max_bytes: int = 20 * 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Step:
+    """A commit of a walk: its parents, and when it was committed (seconds since 1970)."""
+
+    sha: str
+    parents: tuple[str, ...]
+    committed_at: int
+
+
+@dataclass(frozen=True)
+class Batch:
+    """The commits of one run, oldest first, the cursor to keep after it, and how many are left for later."""
+
+    shas: list[str]
+    cursor: str | None
+    left: int
+
+
+class _CallFailedError(Exception):
+    """git ended with an error, took too long, or said too much."""
+
+
+@dataclass
+class GitRepository:
+    """One repository on this machine, for reading. `unreadable` collects commits that git could not show.
+
+    Errors: VALIDATION_ERROR when the folder is no repository, from the constructor.
+    """
+
+    path: Path
+    limits: GitLimits = field(default_factory=GitLimits)
+    unreadable: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.path = self.path.resolve()
+        try:
+            self._git_folder = Path(os.fsdecode(self._run("rev-parse", "--absolute-git-dir").rstrip(b"\n")))
+        except (_CallFailedError, OSError, ValueError):
+            message = _("%s is not a git repository that can be read.") % display_path(self.path)
+            raise ApplicationError("VALIDATION_ERROR", message) from None
+
+    def head(self) -> str | None:
+        """The commit that HEAD names; None in a repository without commits."""
+        return self._verified("HEAD")
+
+    def has(self, sha: str) -> bool:
+        """Whether the repository has this commit. Anything but a full hexadecimal name is not there."""
+        return _SHA_RE.fullmatch(sha) is not None and self._verified(sha) == sha
+
+    def check_has(self, sha: str) -> None:
+        """Raises VALIDATION_ERROR for a commit that is not there."""
+        if not self.has(sha):
+            message = _("The repository has no commit %s.") % ascii(sha[:64])
+            raise ApplicationError("VALIDATION_ERROR", message)
+
+    def is_ancestor(self, sha: str, of: str) -> bool:
+        """Whether commit `sha` lies in the history of commit `of`."""
+        try:
+            self._run("merge-base", "--is-ancestor", "--end-of-options", _checked(sha), _checked(of))
+        except _CallFailedError:
+            return False
+        return True
+
+    @cached_property
+    def boundary(self) -> frozenset[str]:
+        """The commits at which a shallow clone was cut off; empty for a whole one."""
+        try:
+            is_shallow = self._run("rev-parse", "--is-shallow-repository").strip() == b"true"
+            text = read_text_file(self._git_folder / "shallow") if is_shallow else ""
+        except (_CallFailedError, ApplicationError):
+            return frozenset()
+        return frozenset(sha for sha in text.split() if _SHA_RE.fullmatch(sha))
+
+    @property
+    def is_shallow(self) -> bool:
+        return bool(self.boundary)
+
+    def walk(self, head: str, without: str | None = None) -> list[Step]:
+        """The commits in the history of `head` and not in that of `without`, parents before children.
+
+        Errors: VALIDATION_ERROR when git cannot walk it.
+        """
+        excluded = [f"^{_checked(without)}"] if without else []
+        try:
+            output = self._run(
+                "rev-list", "--topo-order", "--reverse", "--parents", "--timestamp", "--end-of-options",
+                _checked(head), *excluded, "--",
+            )  # fmt: skip
+        except _CallFailedError:
+            message = _("The history of %s cannot be walked.") % display_path(self.path)
+            raise ApplicationError("VALIDATION_ERROR", message) from None
+        lines = (line.split() for line in output.decode("ascii", "replace").splitlines())
+        return [Step(line[1], tuple(line[2:]), int(line[0])) for line in lines]
+
+    def read(self, shas: Sequence[str]) -> Iterator[Commit]:
+        """The commits in the order given. One that cannot be shown is noted in `unreadable`, the rest goes on."""
+        for start in range(0, len(shas), _BATCH):
+            yield from self._read([_checked(sha) for sha in shas[start : start + _BATCH]])
+
+    def _read(self, shas: Sequence[str]) -> Iterator[Commit]:
+        mark = secrets.token_hex(16)
+        pattern = f"--format=tformat:%x00{mark}%x00%H%x00%P%x00%at%x00%ct%x00%B%x00{mark}%x00"
+        try:
+            output = self._run("log", *_LOG_OPTIONS, pattern, stdin="\n".join([*shas, ""]))
+        except _CallFailedError:
+            # Halved until the commit that cannot be shown stands alone.
+            if len(shas) == 1:
+                self.unreadable.append(shas[0])
+                return
+            yield from self._read(shas[: len(shas) // 2])
+            yield from self._read(shas[len(shas) // 2 :])
+            return
+        # Messages hold no NUL, so none can look like a mark.
+        pieces = output.decode("utf-8", "replace").split(f"\0{mark}\0")
+        for header, changes in zip(pieces[1::2], pieces[2::2], strict=False):
+            yield self._commit(header, changes)
+
+    def _commit(self, header: str, changes: str) -> Commit:
+        sha, parents, authored, committed, message = header.split("\0", 4)
+        subject, _newline, body = message.replace("\r\n", "\n").replace("\r", "\n").partition("\n")
+        files = tuple(_changed_files(changes))
+        return Commit(
+            sha=sha,
+            subject=subject,
+            body=body.strip("\n"),
+            author_date=_moment(authored),
+            committer_date=_moment(committed),
+            parents=tuple(parents.split()),
+            files=files,
+            file_count=len(files),
+            is_boundary=sha in self.boundary,
+        )
+
+    def _verified(self, name: str) -> str | None:
+        try:
+            answer = self._run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+        except _CallFailedError:
+            return None
+        # Older versions of git repeat the option itself.
+        sha = answer.decode("ascii", "replace").split()[-1:]
+        return sha[0] if sha and _SHA_RE.fullmatch(sha[0]) else None
+
+    def _run(self, command: str, *arguments: str, stdin: str = "") -> bytes:
+        options = [part for setting in _CONFIGURATION for part in ("-c", setting)]
+        safe = ["-c", f"safe.directory={self.path}"]
+        call = ["git", "-C", str(self.path), "--no-pager", *safe, *options, command, *arguments]
+        return _bounded_output(call, _environment(self.path), stdin.encode("ascii"), self.limits)
+
+
+def next_batch(steps: Sequence[Step], cursor: str | None, most: int) -> Batch:
+    """The first `most` commits of a walk that began at `cursor`, cut where one commit has all before it as its
+    history, so that the walk can go on from there without missing or repeating any. With parallel branches
+    the batch may be longer than `most`. docs/rules.md: capture cursor.
+    """
+    heads = {cursor} if cursor else set()
+    end = 0
+    for place, step in enumerate(steps, 1):
+        heads.difference_update(step.parents)
+        heads.add(step.sha)
+        if len(heads) == 1:
+            if place > most and end:
+                break
+            end = place
+            if end >= most:
+                break
+    if len(heads) > 1 and not end:  # roots that never meet
+        end = len(steps)
+    shas = [step.sha for step in steps[:end]]
+    return Batch(shas, shas[-1] if shas else cursor, len(steps) - end)
+
+
+def since(steps: Sequence[Step], moment: datetime) -> list[str]:
+    """The commits of a walk that were committed at or after a moment, oldest first."""
+    least = moment.timestamp()
+    return [step.sha for step in steps if step.committed_at >= least]
+
+
+def _checked(sha: str) -> str:
+    if not _SHA_RE.fullmatch(sha):
+        message = _("%s is not the full name of a commit.") % ascii(sha[:64])
+        raise ApplicationError("VALIDATION_ERROR", message)
+    return sha
+
+
+def _environment(path: Path) -> dict[str, str]:
+    return {
+        "PATH": os.environ.get("PATH", os.defpath),
+        "HOME": "/nonexistent",
+        "LC_ALL": "C",
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_CONFIG_GLOBAL": "/dev/null",
+        "GIT_ATTR_NOSYSTEM": "1",
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_OPTIONAL_LOCKS": "0",
+        "GIT_NO_REPLACE_OBJECTS": "1",
+        "GIT_NO_LAZY_FETCH": "1",
+        # A folder inside some other repository is not a repository.
+        "GIT_CEILING_DIRECTORIES": str(path.parent),
+    }
+
+
+def _bounded_output(
+    call: Sequence[str], environment: dict[str, str], stdin: bytes, limits: GitLimits
+) -> bytes:
+    """What the program writes. Raises `_CallFailedError` on an exit code, and kills it at either limit."""
+    deadline = time.monotonic() + limits.seconds
+    chunks: list[bytes] = []
+    size = 0
+    with subprocess.Popen(  # noqa: S603
+        call, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    ) as process, selectors.DefaultSelector() as ready:  # fmt: skip
+        assert process.stdin and process.stdout
+        try:
+            _feed(process.stdin, stdin)
+            ready.register(process.stdout, selectors.EVENT_READ)
+            while True:
+                left = deadline - time.monotonic()
+                if left <= 0 or not ready.select(left):
+                    raise _CallFailedError
+                chunk = os.read(process.stdout.fileno(), _CHUNK)
+                if not chunk:
+                    break
+                size += len(chunk)
+                if size > limits.max_bytes:
+                    raise _CallFailedError
+                chunks.append(chunk)
+            code = process.wait(max(deadline - time.monotonic(), 0.1))
+        except (_CallFailedError, subprocess.TimeoutExpired):
+            # The whole group, in case git started another program.
+            os.killpg(process.pid, signal.SIGKILL)
+            raise _CallFailedError from None
+    if code:
+        raise _CallFailedError
+    return b"".join(chunks)
+
+
+def _feed(pipe: object, data: bytes) -> None:
+    """Writes the names (a few kilobytes: less than a pipe holds) and closes; git may have ended already."""
+    try:
+        pipe.write(data)  # type: ignore[attr-defined]
+        pipe.close()  # type: ignore[attr-defined]
+    except BrokenPipeError:
+        pass
+
+
+def _changed_files(raw: str) -> Iterator[ChangedFile]:
+    """The entries of `--raw -z`: `:mode mode sha sha status`, then one path, or two for a rename or a copy."""
+    parts = iter(raw.lstrip("\n").split("\0"))
+    for part in parts:
+        head = part.lstrip("\n")
+        if not head.startswith(":"):
+            continue
+        fields = head[1:].split(" ")
+        status = fields[-1][:1]
+        path = next(parts, "")
+        old = ""
+        if status in ("R", "C"):
+            old, path = path, next(parts, "")
+        if path:
+            yield ChangedFile(path, status, old, _SUBMODULE in fields[:2] or bool(_BINARY_RE.fullmatch(path)))
+
+
+def _moment(seconds: str) -> datetime | None:
+    """A time as git tells it; a repository may hold dates that no calendar has."""
+    try:
+        return datetime.fromtimestamp(int(seconds), UTC)
+    except (ValueError, OverflowError, OSError):
+        return None
