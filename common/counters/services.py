@@ -26,9 +26,9 @@ def raise_to(*, company_id: int, prefix: str, number: int) -> None:
 
 
 @transaction.atomic
-def lock_numbers(*, company_id: int, prefix: str) -> None:
-    """Let nobody else take a number of (company, prefix) until the caller's transaction ends."""
-    _locked(company_id, prefix)
+def lock_numbers(*, company_id: int, prefix: str) -> int:
+    """The number that `next_number` will give; nobody else gets one until the caller's transaction ends."""
+    return _locked(company_id, prefix).last_number + 1
 
 
 def _locked(company_id: int, prefix: str) -> IdCounter:

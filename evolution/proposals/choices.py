@@ -1,5 +1,7 @@
 """The vocabulary of proposals."""
 
+from typing import Any
+
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
@@ -91,3 +93,21 @@ class ConflictChoice(models.TextChoices):
     REPLACE = "replace", _("replace the old line")
     KEEP_BOTH = "keep_both", _("keep both")
     DROP = "drop", _("drop this item")
+
+
+#: What the audit view calls a change, first by its type, then by what made it.
+_LEARNING_BY_TYPE: dict[str, Any] = {
+    ItemType.USER_PREFERENCE: _("preference learnt"),
+    ItemType.BEHAVIOR_RULE: _("behaviour rule"),
+    ItemType.ERROR_CORRECTION: _("error learnt from"),
+}
+_LEARNING_BY_TRIGGER: dict[str, Any] = {
+    Trigger.ERROR_LEARNING: _("error learnt from"),
+    Trigger.EXPLICIT_TEACHING: _("explicit teaching"),
+}
+
+
+def learning_label(item_type: str, trigger: str) -> Any:
+    """偏好学习, 行为规则, 错误学习, 显式教学; else the item's type in words."""
+    found = _LEARNING_BY_TYPE.get(item_type) or _LEARNING_BY_TRIGGER.get(trigger)
+    return found or ItemType(item_type).label

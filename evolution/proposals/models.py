@@ -51,8 +51,8 @@ class ProposalQuerySet(models.QuerySet):
         return self.filter(status=Status.PENDING)
 
     def overdue(self, now: datetime) -> ProposalQuerySet:
-        """Pending ones whose time is over at `now`."""
-        return self.waiting().filter(expires_at__lte=now)
+        """Pending ones whose time is over at `now`; exactly at the end it is not over yet."""
+        return self.waiting().filter(expires_at__lt=now)
 
     def riskiest_first(self) -> ProposalQuerySet:
         """The order of the work list: by risk, then the longest waiting."""
@@ -82,6 +82,12 @@ class Proposal(TimestampedModel):
     )
     status = models.CharField(_("status"), max_length=12, choices=Status.choices)
     needs_content = models.BooleanField(_("needs content"), default=False)
+    redactions = models.JSONField(
+        _("redactions"),
+        default=dict,
+        blank=True,
+        help_text=_("Secrets taken out before it was stored, by kind."),
+    )
     created_by = models.CharField(_("proposed by"), max_length=200)
     created_by_user = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
@@ -108,6 +114,10 @@ class Proposal(TimestampedModel):
     applied_at = models.DateTimeField(_("applied"), null=True, blank=True)
     expires_at = models.DateTimeField(_("expires"), null=True, blank=True)
     failure = models.TextField(_("what went wrong"), blank=True)
+    failure_code = models.CharField(max_length=40, blank=True)
+    rolled_back_by = models.CharField(_("rolled back by"), max_length=200, blank=True)
+    rolled_back_at = models.DateTimeField(_("rolled back"), null=True, blank=True)
+    rollback_reason = models.TextField(_("reason of the rollback"), blank=True)
     version = models.PositiveIntegerField(_("version"), default=1)
 
     objects = ProposalQuerySet.as_manager()
@@ -171,6 +181,9 @@ class ProposalItem(models.Model):
     type = models.CharField(_("type"), max_length=25, choices=ItemType.choices)
     content = models.TextField(_("content"), blank=True)
     target = models.CharField(_("target"), max_length=255)
+    target_key = models.CharField(
+        max_length=1020, blank=True, help_text="Equal for every spelling of one target."
+    )
     new_target = models.CharField(_("new path"), max_length=255, blank=True)
     operation = models.CharField(_("operation"), max_length=20, choices=Operation.choices)
     base_version = models.PositiveIntegerField(_("base version"), null=True, blank=True)
@@ -187,8 +200,26 @@ class ProposalItem(models.Model):
     conflicts = models.JSONField(_("conflicts"), default=list, blank=True)
     conflict_choice = models.CharField(_("choice"), max_length=10, choices=ConflictChoice.choices, blank=True)
     faults = models.JSONField(_("faults"), default=list, blank=True)
+    flags = models.JSONField(
+        _("flags"),
+        default=list,
+        blank=True,
+        help_text=_("Words that try to steer a model; for the reviewer's eyes."),
+    )
     learning_key = models.CharField(max_length=64)
     status = models.CharField(_("status"), max_length=12, choices=ItemStatus.choices)
+    changed_at = models.DateTimeField(_("state since"), null=True, blank=True)
+    edited_by_user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    decided_by = models.CharField(_("decided by"), max_length=200, blank=True)
+    decided_by_user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    decided_by_key = models.ForeignKey(ApiKey, models.SET_NULL, null=True, blank=True, related_name="+")
+    decided_for = models.CharField(
+        _("relayed for"), max_length=64, blank=True, help_text=_("The end user whose decision a key relayed.")
+    )
     rejection_reason = models.TextField(_("reason"), blank=True)
     result = models.JSONField(_("result"), default=dict, blank=True)
 

@@ -14,8 +14,8 @@ from django.utils.translation import gettext_lazy as _
 from common.companies.models import Company
 from common.counters.rules import parse_code
 from common.errors import ApplicationError
-from evolution.proposals.choices import ItemStatus, Risk, Status
-from evolution.proposals.models import PREFIX, WORK_ORDER, Proposal, ProposalItem
+from evolution.proposals.choices import ItemStatus, Risk, Status, learning_label
+from evolution.proposals.models import PREFIX, WORK_ORDER, GitMirrorCommit, Proposal, ProposalItem
 
 
 def proposals_of(company: Company, agent_id: int | None = None) -> QuerySet[Proposal]:
@@ -234,42 +234,71 @@ def health(window: Window, stability: tuple[int, int]) -> list[Figure]:
     ]
 
 
+#: States that the audit view knows.
+AUDITED = (
+    ItemStatus.APPLIED,
+    ItemStatus.REJECTED,
+    ItemStatus.SKIPPED,
+    ItemStatus.BLOCKED,
+    ItemStatus.ROLLED_BACK,
+)
+
+
 @dataclass(frozen=True)
 class AuditEntry:
-    """One line of the audit view."""
+    """One line of the audit view; `type` and `status` in words, `state` and `item_type` as codes."""
 
     at: datetime
     agent: str
     code: str
-    type: str
+    number: int
+    type: Any
+    item_type: str
     content: str
-    status: str
+    status: Any
+    state: str
     confirmed_by: str
 
 
 def audit(window: Window, status: str | None = None) -> QuerySet[ProposalItem]:
-    """Decided items, newest first; `status` applied, rejected, skipped, blocked or rolled_back."""
-    decided = [
-        ItemStatus.APPLIED,
-        ItemStatus.REJECTED,
-        ItemStatus.SKIPPED,
-        ItemStatus.BLOCKED,
-        ItemStatus.ROLLED_BACK,
-    ]
-    items = items_in(window).filter(status__in=[status] if status else decided)
-    return items.select_related("proposal", "proposal__agent").order_by("-proposal__updated_at", "-pk")
+    """Items that reached one of the states `AUDITED` (or just `status`) in the window, newest first."""
+    items = ProposalItem.objects.filter(proposal__company=window.company)
+    items = items.filter(status__in=[status] if status else AUDITED)
+    if window.agent_id is not None:
+        items = items.filter(proposal__agent_id=window.agent_id)
+    if window.since is not None:
+        items = items.filter(changed_at__gte=window.since)
+    if window.until is not None:
+        items = items.filter(changed_at__lt=window.until)
+    items = items.select_related("proposal", "proposal__agent")
+    return items.defer("base_text", "diff").order_by("-changed_at", "-pk")
 
 
 def audit_entries(items: QuerySet[ProposalItem]) -> Iterator[AuditEntry]:
     """The lines of the audit view."""
     for item in items:
         proposal = item.proposal
+        confirmed_by = item.decided_for or item.decided_by
+        if item.status == ItemStatus.ROLLED_BACK:
+            confirmed_by = proposal.rolled_back_by
         yield AuditEntry(
-            at=proposal.applied_at or proposal.updated_at,
+            at=item.changed_at or proposal.updated_at,
             agent=proposal.agent.name,
             code=proposal.code,
-            type=str(item.get_type_display()),
+            number=item.number,
+            type=learning_label(item.type, proposal.trigger),
+            item_type=item.type,
             content=" ".join((item.content or item.new_text or "").split())[:120],
-            status=str(item.get_status_display()),
-            confirmed_by=proposal.approved_by or proposal.decided_by,
+            status=item.get_status_display(),
+            state=item.status,
+            confirmed_by=confirmed_by,
         )
+
+
+def git_commits(receipt_id: int) -> dict[str, str]:
+    """The commit of what a receipt says was applied, for its export; empty without a mirror.
+
+    `config.settings` names this function, because the room of receipts knows no room above it.
+    """
+    sha = GitMirrorCommit.objects.filter(receipt_id=receipt_id).values_list("sha", flat=True).first()
+    return {} if sha is None else {"git_commit": sha}

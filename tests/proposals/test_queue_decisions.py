@@ -267,6 +267,7 @@ def test_replacing_takes_the_contradicting_line_away(client, runtime, agent):
     proposal = numbered("EP-001")
     edit(client, proposal, choice="replace")
     Proposal.objects.update(last_edited_by_user=None)
+    proposal.items.update(edited_by_user=None)
     decide(client, proposal, "approve", reason="r", confirmation="运维")
     text = current_text(agent, "principles.md")
     assert "报告必须附图" in text and "报告禁止附图" not in text

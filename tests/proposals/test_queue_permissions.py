@@ -5,6 +5,7 @@ from django.test import Client
 
 from common.receipts.models import Receipt
 from evolution.proposals.models import Proposal
+from evolution.proposals.services.locking import hash_of
 from tests.factories import make_agent
 from tests.proposals.queue_pages import BULK, LIST, NOTE, QUEUE, numbered, page_of, text_of
 
@@ -169,5 +170,8 @@ def test_without_the_check_of_the_company_a_reader_would_decide(
     Proposal.objects.update(company=global_company)
     monkeypatch.setattr("common.admin.FieldbookAdmin.may_write", lambda self, request, obj: True)
     client = signed_in(approver)
-    answer = client.post(f"{QUEUE}{proposal.pk}/decide/", {"verb": "skip", "item": "1"})
+    shown = hash_of(proposal.items.all())
+    answer = client.post(
+        f"{QUEUE}{proposal.pk}/decide/", {"verb": "skip", "item": "1", "shown_hash": shown}
+    )
     assert answer.status_code == 302 and Proposal.objects.get().status == "skipped"

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from agents.models import Agent
+from agents.rules.paths import path_key
 from agents.rules.protection import Change
 from agents.services.editing import Edit
 from common.companies.models import Company
 from common.errors import ApplicationError, Fault
+from evolution.proposals.rules.entries import entries
 
 
 @dataclass(frozen=True)
@@ -49,11 +51,43 @@ class Result:
     values: Mapping[str, Any] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Reversal:
+    """What taking an item back would do: the text at its target then (None = gone), as the rules must judge it."""
+
+    text: str | None
+    changes: Sequence[Change] = ()
+
+
+class Applied(Protocol):
+    """What is known of an applied item."""
+
+    base_text: str | None
+    new_text: str | None
+    result: Mapping[str, Any]
+
+
 class Operation(ABC):
     """One kind of change. All methods are called with the agent's lock held where they write."""
 
     #: Whether a later item on the same target starts from what this one leaves.
     chains = True
+    #: Whether it is compared with the agent's rows as its own lines, not with those of a document.
+    is_about_rows = False
+    #: The role definition is one text that always exists.
+    is_about_role = False
+
+    def normalised(self, place: Place) -> Place:
+        """The place with its target(s) in their one spelling. Errors: PATH_INVALID, VALIDATION_ERROR."""
+        return place
+
+    def key(self, place: Place) -> str:
+        """Equal for two normalised places that are the same target."""
+        return path_key(place.target)
+
+    def touches_body(self, place: Place) -> bool:
+        """Whether it changes the body of the agent, which all companies see when the agent is shared."""
+        return True
 
     @abstractmethod
     def current(self, place: Place) -> Current:
@@ -62,10 +96,6 @@ class Operation(ABC):
     @abstractmethod
     def proposed(self, place: Place, base: str | None, wanted: Wanted) -> str | None:
         """The text that would be there: the whole one if given, else the content where it belongs. None = gone."""
-
-    def target(self, agent: Agent, raw: str) -> str:
-        """The target in its normal form. Errors: PATH_INVALID, VALIDATION_ERROR."""
-        return raw
 
     def faults(self, place: Place, new_text: str | None) -> list[Fault]:
         """Why the new text could not be stored; empty when it could."""
@@ -80,17 +110,26 @@ class Operation(ABC):
         """Raise what storing `new_text` would raise."""
 
     def protected_changes(self, place: Place, base: str | None, new_text: str | None) -> list[Change]:
-        """The changes that the protection rules must judge; none for targets that are no documents."""
-        return []
+        """The changes that the protection rules must judge."""
+        return [Change(place.target, base, new_text)]
 
-    def lines(self, place: Place, base: str | None) -> dict[str, Iterable[str]]:
-        """Existing lines that a new one may repeat or contradict, by place."""
-        return {place.target: (base or "").splitlines()}
+    def lines(self, base: str | None) -> Iterable[str]:
+        """What the target says already, entry by entry: a new line may repeat or contradict it."""
+        return (entry.text for entry in entries(base or ""))
 
     @abstractmethod
     def apply(self, place: Place, new_text: str | None, edit: Edit, note: str, code: str) -> Result:
         """Write it. The caller has checked state, rights, protection and that the base is still current."""
 
     @abstractmethod
-    def revert(self, place: Place, item: Any, edit: Edit, note: str, code: str) -> Result:
-        """Write the text before the change again (byte-identical). Errors: ROLLBACK_CONFLICT."""
+    def reversal(self, place: Place, item: Applied) -> Reversal:
+        """What rolling back would write (the text before the change, byte-identical where nothing else happened).
+
+        Errors: ROLLBACK_CONFLICT.
+        """
+
+    @abstractmethod
+    def revert(
+        self, place: Place, item: Applied, reversal: Reversal, edit: Edit, note: str, code: str
+    ) -> Result:
+        """Write it. The caller has checked the reversal's changes."""

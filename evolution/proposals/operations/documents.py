@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
 
 from django.utils.translation import gettext_lazy as _
 
-from agents.models import Agent, Document
+from agents.models import Document
 from agents.rules.documents import checked_text
 from agents.rules.paths import is_user_path, normalise_path, path_key
 from agents.rules.protection import Change, rename_changes
@@ -15,9 +15,12 @@ from agents.services.documents import remove_document, write_text
 from agents.services.editing import Edit
 from common.companies.models import Company
 from common.errors import ApplicationError, invalid
-from evolution.proposals.operations.base import Current, Operation, Place, Result, Wanted
+from evolution.proposals.operations.base import Applied, Current, Operation, Place, Result, Reversal, Wanted
 from evolution.proposals.rules.placement import heading_for, with_line
-from evolution.proposals.rules.reverse import reversed_change
+from evolution.proposals.rules.reverse import reversed_change, rollback_conflict
+
+#: First parts of targets that stand for something other than a document.
+RESERVED = frozenset({"experiences", "parameters", "system_prompt"})
 
 
 def owner_of(place: Place, target: str) -> Company:
@@ -30,12 +33,34 @@ def found(place: Place, target: str) -> Document | None:
     return find_document(place.agent, owner_of(place, target), target)
 
 
-def remove(place: Place, edit: Edit, note: str, code: str) -> Result:
-    """Delete the document of the target."""
+def text_now(place: Place, target: str) -> str | None:
+    """The current text at a target; None when there is none."""
+    return current_text(found(place, target))
+
+
+def write(place: Place, target: str, text: str, edit: Edit, note: str, code: str) -> Result:
+    """Make `text` the text of the target; equal text adds no version."""
+    document = found(place, target)
+    if document is not None and current_text(document) == text:
+        return Result(document_version=document.current_version)
+    version = write_text(
+        agent=place.agent,
+        company=owner_of(place, target),
+        path=target,
+        text=text,
+        edit=edit,
+        note=note,
+        proposal_code=code,
+    )
+    return Result(document_version=version.number)
+
+
+def remove(place: Place, target: str, edit: Edit, note: str, code: str) -> Result:
+    """Delete the document of the target; its history stays."""
     version = remove_document(
         agent=place.agent,
-        company=owner_of(place, place.target),
-        path=place.target,
+        company=owner_of(place, target),
+        path=target,
         edit=edit,
         note=note,
         proposal_code=code,
@@ -46,8 +71,21 @@ def remove(place: Place, edit: Edit, note: str, code: str) -> Result:
 class WriteDocument(Operation):
     """Create and update: the whole new text of a path."""
 
-    def target(self, agent: Agent, raw: str) -> str:
-        return normalise_path(raw)
+    def normalised(self, place: Place) -> Place:
+        target = self._spelling(place, place.target, "/target")
+        new_target = self._spelling(place, place.new_target, "/new_target") if place.new_target else ""
+        return replace(place, target=target, new_target=new_target)
+
+    def _spelling(self, place: Place, raw: str, pointer: str) -> str:
+        """The normal form, spelled as the document that exists."""
+        path = normalise_path(raw)
+        if path_key(path).split("/", 1)[0] in RESERVED:
+            raise invalid(pointer, _("“%(path)s” is no document; choose another path.") % {"path": path})
+        document = found(place, path)
+        return document.path if document else path
+
+    def touches_body(self, place: Place) -> bool:
+        return not is_user_path(place.target)
 
     def current(self, place: Place) -> Current:
         document = found(place, place.target)
@@ -64,27 +102,20 @@ class WriteDocument(Operation):
             raise invalid("/new_text", _("The text is missing."))
         checked_text(path_key(place.target), new_text)
 
-    def protected_changes(self, place: Place, base: str | None, new_text: str | None) -> list[Change]:
-        return [Change(place.target, base, new_text)]
-
     def apply(self, place: Place, new_text: str | None, edit: Edit, note: str, code: str) -> Result:
-        version = write_text(
-            agent=place.agent,
-            company=owner_of(place, place.target),
-            path=place.target,
-            text=new_text or "",
-            edit=edit,
-            note=note,
-            proposal_code=code,
-        )
-        return Result(document_version=version.number)
+        return write(place, place.target, new_text or "", edit, note, code)
 
-    def revert(self, place: Place, item: Any, edit: Edit, note: str, code: str) -> Result:
-        now = self.current(place).text
+    def reversal(self, place: Place, item: Applied) -> Reversal:
+        now = text_now(place, place.target)
         text = reversed_change(item.base_text, item.new_text, now)
-        if text is not None:
-            return WriteDocument.apply(self, place, text, edit, note, code)
-        return remove(place, edit, note, code)
+        return Reversal(text, self.protected_changes(place, now, text))
+
+    def revert(
+        self, place: Place, item: Applied, reversal: Reversal, edit: Edit, note: str, code: str
+    ) -> Result:
+        if reversal.text is None:
+            return remove(place, place.target, edit, note, code)
+        return write(place, place.target, reversal.text, edit, note, code)
 
 
 class DeleteDocument(WriteDocument):
@@ -105,12 +136,13 @@ class DeleteDocument(WriteDocument):
         """Nothing is stored."""
 
     def apply(self, place: Place, new_text: str | None, edit: Edit, note: str, code: str) -> Result:
-        return remove(place, edit, note, code)
+        return remove(place, place.target, edit, note, code)
 
-    def revert(self, place: Place, item: Any, edit: Edit, note: str, code: str) -> Result:
-        if WriteDocument.current(self, place).text is not None:
-            raise ApplicationError("ROLLBACK_CONFLICT", _("The path has been written again since."))
-        return WriteDocument.apply(self, place, item.base_text, edit, note, code)
+    def reversal(self, place: Place, item: Applied) -> Reversal:
+        now = text_now(place, place.target)
+        if now is not None:
+            raise rollback_conflict(None, now, _("The path has been written again since."))
+        return Reversal(item.base_text, [Change(place.target, None, item.base_text)])
 
 
 class RenameDocument(DeleteDocument):
@@ -126,21 +158,32 @@ class RenameDocument(DeleteDocument):
             raise invalid(
                 "/new_target", _("A document cannot move between the agent's body and a user's files.")
             )
-        if current_text(found(place, place.new_target)) is not None:
+        if text_now(place, place.new_target) is not None:
             raise invalid("/new_target", _("There is a document of the new path already."))
         checked_text(path_key(place.new_target), new_text)
 
     def protected_changes(self, place: Place, base: str | None, new_text: str | None) -> list[Change]:
+        if not place.new_target:
+            return [Change(place.target, base, None)]
         return rename_changes(place.target, place.new_target, old_text=base or "", new_text=new_text)
 
     def apply(self, place: Place, new_text: str | None, edit: Edit, note: str, code: str) -> Result:
-        super().apply(place, None, edit, note, code)
-        moved = Place(place.agent, place.company, place.new_target)
-        return WriteDocument.apply(self, moved, new_text, edit, note, code)
+        remove(place, place.target, edit, note, code)
+        return write(place, place.new_target, new_text or "", edit, note, code)
 
-    def revert(self, place: Place, item: Any, edit: Edit, note: str, code: str) -> Result:
-        moved = Place(place.agent, place.company, place.new_target)
-        if WriteDocument.current(self, moved).text != item.new_text:
-            raise ApplicationError("ROLLBACK_CONFLICT", _("The renamed document has changed since."))
-        remove(moved, edit, note, code)
-        return WriteDocument.apply(self, place, item.base_text, edit, note, code)
+    def reversal(self, place: Place, item: Applied) -> Reversal:
+        now = text_now(place, place.new_target)
+        if now != item.new_text:
+            raise rollback_conflict(item.new_text, now, _("The renamed document has changed since."))
+        if text_now(place, place.target) is not None:
+            raise rollback_conflict(None, item.new_text, _("The path has been written again since."))
+        back = rename_changes(
+            place.new_target, place.target, old_text=item.new_text or "", new_text=item.base_text
+        )
+        return Reversal(item.base_text, back)
+
+    def revert(
+        self, place: Place, item: Applied, reversal: Reversal, edit: Edit, note: str, code: str
+    ) -> Result:
+        remove(place, place.new_target, edit, note, code)
+        return write(place, place.target, reversal.text or "", edit, note, code)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from typing import Any
+from dataclasses import replace
 
 from django.utils.translation import gettext_lazy as _
 
-from agents.models import Agent
 from agents.services.editing import Edit
 from common.errors import ApplicationError, invalid
-from evolution.proposals.operations.base import Current, Operation, Place, Result, Wanted
+from common.text import clean
+from evolution.proposals.operations.base import Applied, Current, Operation, Place, Result, Reversal, Wanted
+from evolution.proposals.rules.reverse import rollback_conflict
 from experiences.models import Experience
 from experiences.rules import checked_content
 from experiences.services import add_experience, change_experience, delete_experiences, restore_experience
@@ -36,17 +36,18 @@ def enabled_of(text: str) -> bool:
 
 
 def said(wanted: Wanted) -> str:
-    """The content that an item asks for."""
-    return content_of(wanted.new_text) if wanted.new_text is not None else wanted.content
+    """The content that an item asks for, as a row would keep it."""
+    return clean(content_of(wanted.new_text) if wanted.new_text is not None else wanted.content)
 
 
 class AddExperience(Operation):
     """A new row at the end."""
 
     chains = False
+    is_about_rows = True
 
-    def target(self, agent: Agent, raw: str) -> str:
-        return TARGET
+    def normalised(self, place: Place) -> Place:
+        return replace(place, target=TARGET, new_target="")
 
     def current(self, place: Place) -> Current:
         return Current()
@@ -57,35 +58,39 @@ class AddExperience(Operation):
     def check(self, place: Place, new_text: str | None) -> None:
         checked_content(content_of(new_text or ""), "/content")
 
-    def lines(self, place: Place, base: str | None) -> dict[str, Iterable[str]]:
-        return {}  # the enabled rows are compared for every item anyway
-
     def apply(self, place: Place, new_text: str | None, edit: Edit, note: str, code: str) -> Result:
         row = add_experience(agent_id=place.agent.pk, content=content_of(new_text or ""), now=edit.now)
         return Result(values={"experience": row.pk})
 
-    def revert(self, place: Place, item: Any, edit: Edit, note: str, code: str) -> Result:
-        row = Experience.objects.filter(agent=place.agent, pk=item.result.get("experience")).first()
-        if row is None or as_text(row.content, row.enabled) != as_text(content_of(item.new_text), True):
-            raise ApplicationError(
-                "ROLLBACK_CONFLICT", _("The added experience has been changed or deleted since.")
-            )
-        delete_experiences(agent_id=place.agent.pk, ids=[row.pk], now=edit.now)
+    def reversal(self, place: Place, item: Applied) -> Reversal:
+        row = _find(place, item.result.get("experience"))
+        now = as_text(row.content, row.enabled) if row else None
+        if row is None or now != item.new_text:
+            message = _("The added experience has been changed or deleted since.")
+            raise rollback_conflict(item.new_text, now, message)
+        return Reversal(None, self.protected_changes(place, now, None))
+
+    def revert(
+        self, place: Place, item: Applied, reversal: Reversal, edit: Edit, note: str, code: str
+    ) -> Result:
+        delete_experiences(agent_id=place.agent.pk, ids=[item.result["experience"]], now=edit.now)
         return Result()
 
 
 class UpdateExperience(Operation):
     """Another content for one row; its place and switch stay."""
 
-    def target(self, agent: Agent, raw: str) -> str:
-        match = _ROW.fullmatch(raw.strip().casefold())
+    is_about_rows = True
+
+    def normalised(self, place: Place) -> Place:
+        match = _ROW.fullmatch(place.target.strip().casefold())
         if match is None:
             raise invalid("/target", _("The target of a row is experiences/<id>."))
-        return f"{TARGET}/{int(match[1])}"
+        return replace(place, target=f"{TARGET}/{int(match[1])}", new_target="")
 
     def row(self, place: Place) -> Experience:
-        pk = int(place.target.rsplit("/", 1)[1])
-        row = Experience.objects.filter(agent=place.agent, pk=pk).first()
+        """The row of the target. Errors: AGENT_EXPERIENCE_NOT_FOUND."""
+        row = _find(place, _id_of(place.target))
         if row is None:
             raise ApplicationError("AGENT_EXPERIENCE_NOT_FOUND", _("No such experience of this agent."))
         return row
@@ -100,17 +105,21 @@ class UpdateExperience(Operation):
     def check(self, place: Place, new_text: str | None) -> None:
         checked_content(content_of(new_text or ""), "/content")
 
-    def lines(self, place: Place, base: str | None) -> dict[str, Iterable[str]]:
-        return {}
-
     def apply(self, place: Place, new_text: str | None, edit: Edit, note: str, code: str) -> Result:
         self._set(place, new_text or "", edit)
         return Result()
 
-    def revert(self, place: Place, item: Any, edit: Edit, note: str, code: str) -> Result:
-        if self.current(place).text != item.new_text:
-            raise ApplicationError("ROLLBACK_CONFLICT", _("The experience has been changed since."))
-        self._set(place, item.base_text, edit)
+    def reversal(self, place: Place, item: Applied) -> Reversal:
+        row = _find(place, _id_of(place.target))
+        now = as_text(row.content, row.enabled) if row else None
+        if now != item.new_text:
+            raise rollback_conflict(item.new_text, now, _("The experience has been changed since."))
+        return Reversal(item.base_text, self.protected_changes(place, now, item.base_text))
+
+    def revert(
+        self, place: Place, item: Applied, reversal: Reversal, edit: Edit, note: str, code: str
+    ) -> Result:
+        self._set(place, reversal.text or "", edit)
         return Result()
 
     def _set(self, place: Place, text: str, edit: Edit) -> None:
@@ -141,13 +150,31 @@ class DeleteExperience(UpdateExperience):
         delete_experiences(agent_id=place.agent.pk, ids=[row.pk], now=edit.now)
         return Result(values={"order": row.order})
 
-    def revert(self, place: Place, item: Any, edit: Edit, note: str, code: str) -> Result:
+    def reversal(self, place: Place, item: Applied) -> Reversal:
+        row = _find(place, _id_of(place.target))
+        if row is not None:
+            now = as_text(row.content, row.enabled)
+            raise rollback_conflict(None, now, _("The deleted experience is there again."))
+        return Reversal(item.base_text, self.protected_changes(place, None, item.base_text))
+
+    def revert(
+        self, place: Place, item: Applied, reversal: Reversal, edit: Edit, note: str, code: str
+    ) -> Result:
+        text = reversal.text or ""
         restore_experience(
             agent_id=place.agent.pk,
-            row_id=int(place.target.rsplit("/", 1)[1]),
-            content=content_of(item.base_text),
-            enabled=enabled_of(item.base_text),
+            row_id=_id_of(place.target),
+            content=content_of(text),
+            enabled=enabled_of(text),
             position=item.result.get("order", 0),
             now=edit.now,
         )
         return Result()
+
+
+def _id_of(target: str) -> int:
+    return int(target.rsplit("/", 1)[1])
+
+
+def _find(place: Place, pk: int | None) -> Experience | None:
+    return None if pk is None else Experience.objects.filter(agent=place.agent, pk=pk).first()

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
 
 from agents.models import Agent
 from agents.rules.fields import checked_fields
-from agents.rules.protection import Change
 from agents.services.agents import change_fields
 from agents.services.editing import Edit
-from evolution.proposals.operations.base import Current, Operation, Place, Result, Wanted
+from evolution.proposals.operations.base import Applied, Current, Operation, Place, Result, Reversal, Wanted
 from evolution.proposals.rules.reverse import reversed_change
 
 ROLE_TARGET = "system_prompt"
@@ -18,8 +17,10 @@ ROLE_TARGET = "system_prompt"
 class WriteRole(Operation):
     """The whole new text of `system_prompt`."""
 
-    def target(self, agent: Agent, raw: str) -> str:
-        return ROLE_TARGET
+    is_about_role = True
+
+    def normalised(self, place: Place) -> Place:
+        return replace(place, target=ROLE_TARGET, new_target="")
 
     def current(self, place: Place) -> Current:
         return Current(Agent.objects.values_list("system_prompt", flat=True).get(pk=place.agent.pk))
@@ -31,14 +32,17 @@ class WriteRole(Operation):
     def check(self, place: Place, new_text: str | None) -> None:
         checked_fields({"system_prompt": new_text or ""})
 
-    def protected_changes(self, place: Place, base: str | None, new_text: str | None) -> list[Change]:
-        return [Change(ROLE_TARGET, base, new_text)]
-
     def apply(self, place: Place, new_text: str | None, edit: Edit, note: str, code: str) -> Result:
         change_fields(place.agent, {"system_prompt": new_text}, edit)
         return Result()
 
-    def revert(self, place: Place, item: Any, edit: Edit, note: str, code: str) -> Result:
-        text = reversed_change(item.base_text, item.new_text, self.current(place).text)
-        change_fields(place.agent, checked_fields({"system_prompt": text or ""}), edit)
+    def reversal(self, place: Place, item: Applied) -> Reversal:
+        now = self.current(place).text
+        text = reversed_change(item.base_text, item.new_text, now)
+        return Reversal(text, self.protected_changes(place, now, text))
+
+    def revert(
+        self, place: Place, item: Applied, reversal: Reversal, edit: Edit, note: str, code: str
+    ) -> Result:
+        change_fields(place.agent, checked_fields({"system_prompt": reversal.text or ""}), edit)
         return Result()

@@ -3,55 +3,35 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from common.text import name_key
+from common.text import CJK
 from common.tokens import similarity, tokens
+from evolution.proposals.rules.entries import comparable, plain
 
-#: Words of polarity, longest first, so that 不要 is never read as 要.
-_NEGATIVE = (
-    "绝对不要",
-    "绝对不能",
-    "不要再",
-    "不允许",
-    "不可以",
-    "不应该",
-    "绝不",
-    "禁止",
-    "不要",
-    "不得",
-    "不能",
-    "不可",
-    "不应",
-    "不准",
-    "严禁",
-    "切勿",
-    "must not",
-    "should not",
-    "do not",
-    "don't",
-    "cannot",
-    "never",
-    "勿",
-    "别",
+DUPLICATE, CONTRADICTION = "duplicate", "contradiction"
+
+# "不得不" and "非…不可" demand.
+_DOUBLE_RE = re.compile("不[得能可应]不|非(?P<what>[^,，。;；]{1,30}?)不可")
+_FORBIDS_RE = re.compile(
+    "绝对不[要能可应]|千万(?:不要|别)|再也不要|不要再|不要(?!紧)|不允许|不可以|不应该?当?|不该|不[得能准许宜]|不必(?!要)|不需要"
+    "|不可(?![避免或缺思逆用])|绝不[要能可应]?|决不[要能可]?|从不|永不|永远不要?|严禁|禁止|杜绝|避免|切勿|切忌|请勿|勿"
+    "|无需|无须|毋须"
+    "|(?<![特分区级类识个性告道离差辨鉴派国])别(?![人的处名扭具致墅称说])"
+    r"|\b(?:must not|mustn't|should not|shouldn't|shall not|shan't|may not|can not|cannot|can't|do not|don't"
+    r"|need not|needn't|no need to|never|avoid|forbidden to|not allowed to)\b"
 )
-_POSITIVE = (
-    "一定要",
-    "必须",
-    "务必",
-    "应该",
-    "应当",
-    "总是",
-    "需要",
-    "always",
-    "should",
-    "must",
-    "要",
-    "应",
-    "须",
+_DEMANDS_RE = re.compile(
+    "一定要?|务必要?|必须要?|必需|应该|应当|总是|总要|始终|永远|每次都|一律|需要|(?<!无)须"
+    "|(?<![重主需必次首紧只不摘概纪提简扼])要(?![求点么是素闻害领略件义])"
+    "|(?<![响反供适相对效感呼照答])应(?![用急答对付])"
+    r"|\b(?:always|should|must|shall|have to|has to|needs? to|required to|be sure to|make sure to)\b"
 )
-_LATIN = re.compile(r"[a-z' ]+")
+# A bare "not" decides only where no stronger word does.
+_NEGATES_RE = re.compile(r"不|没有?|\b(?:not|no|without)\b|n't\b")
+_APOSTROPHES = str.maketrans({"\u2019": "'", "\u02bc": "'"})
+_CJK_GAP_RE = re.compile(f"(?<=[{CJK}]) +(?=[{CJK}])")
 
 
 @dataclass(frozen=True)
@@ -72,42 +52,57 @@ class Conflict:
 
 
 def polarity(text: str) -> Polarity:
-    """Sign and rest of a line; one negative word makes it negative, whatever else it contains."""
-    rest, sign = name_key(text), 0
-    for words, value in ((_NEGATIVE, -1), (_POSITIVE, 1)):
-        for word in words:
-            pattern = rf"\b{re.escape(word)}\b" if _LATIN.fullmatch(word) else re.escape(word)
-            rest, found = re.subn(pattern, " ", rest)
-            if found and not sign:
-                sign = value
-    return Polarity(sign, " ".join(rest.split()))
+    """Sign and rest of a line; one forbidding word makes it negative, whatever else it contains."""
+    folded = plain(text).translate(_APOSTROPHES)
+    rest, demands_twice = _DOUBLE_RE.subn(lambda found: f" {found['what'] or ''} ", folded)
+    rest, forbids = _FORBIDS_RE.subn(" ", rest)
+    rest, demands = _DEMANDS_RE.subn(" ", rest)
+    sign = -1 if forbids else 1 if demands or demands_twice else 0
+    if not sign:
+        rest, negates = _NEGATES_RE.subn(" ", rest)
+        sign = -1 if negates else 0
+    return Polarity(sign, _CJK_GAP_RE.sub("", " ".join(rest.split())))
 
 
-def plain(line: str) -> str:
-    """A document's line without its list marker, for comparing."""
-    return name_key(re.sub(r"^\s*(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?", "", line))
+def find_conflicts(
+    said: Sequence[str], own: Mapping[str, Iterable[str]], others: Mapping[str, Iterable[str]]
+) -> Iterator[Conflict]:
+    """Duplicates and contradictions of new lines among existing ones by place, each existing line once.
 
-
-def find_conflicts(content: str, existing: Mapping[str, Iterable[str]]) -> list[Conflict]:
-    """Duplicates and contradictions of `content` among existing lines by place; each line at most once.
-
-    Contradiction: the same tokens once the words of polarity are taken out, and exactly one of the two forbids.
+    `own` are the lines of the target itself, `others` (enabled experiences, cited lessons) can only
+    contradict. Contradiction: the same tokens once the words of polarity are taken out, and exactly one
+    of the two forbids.
     """
-    new_key, new = plain(content), polarity(plain(content))
-    new_tokens = set(tokens(new.rest.replace(" ", "")) if _is_cjk(new.rest) else tokens(new.rest))
-    found = []
-    for where, lines in existing.items():
+    keys = {comparable(line) for line in said}
+    signs = _signs(said)
+    letters = [frozenset("".join(words)) for words in signs]
+    for where, lines, is_own in [
+        *((where, lines, True) for where, lines in own.items()),
+        *((where, lines, False) for where, lines in others.items()),
+    ]:
         for line in lines:
-            key = plain(line)
-            if not key:
-                continue
-            if key == new_key:
-                found.append(Conflict("duplicate", where, line.strip()))
-                continue
-            old = polarity(key)
-            if (old.sign < 0) != (new.sign < 0) and _same(new_tokens, old.rest):
-                found.append(Conflict("contradiction", where, line.strip()))
+            folded = plain(line)
+            if is_own and folded and comparable(line) in keys:
+                yield Conflict(DUPLICATE, where, line.strip())
+            # Cheap test first: a document may have ten thousands of lines.
+            elif any(wanted.issubset(folded) for wanted in letters) and _contradicts(folded, signs):
+                yield Conflict(CONTRADICTION, where, line.strip())
+
+
+def _signs(said: Iterable[str]) -> dict[frozenset[str], set[bool]]:
+    """What the new lines are about (their tokens) -> whether they forbid it."""
+    found: dict[frozenset[str], set[bool]] = {}
+    for line in said:
+        read = polarity(line)
+        words = frozenset(tokens(read.rest))
+        if words:
+            found.setdefault(words, set()).add(read.sign < 0)
     return found
+
+
+def _contradicts(line: str, signs: Mapping[frozenset[str], set[bool]]) -> bool:
+    read = polarity(line)
+    return (read.sign >= 0) in signs.get(frozenset(tokens(read.rest)), ())
 
 
 def nearest(
@@ -122,12 +117,3 @@ def nearest(
             if score > 0.2:
                 scored.append((round(score, 3), where, line.strip()))
     return sorted(scored, key=lambda entry: (-entry[0], entry[1], entry[2]))[:limit]
-
-
-def _same(new_tokens: set[str], rest: str) -> bool:
-    old = set(tokens(rest.replace(" ", "")) if _is_cjk(rest) else tokens(rest))
-    return bool(new_tokens) and old == new_tokens
-
-
-def _is_cjk(text: str) -> bool:
-    return any("\u3400" <= character <= "\u9fff" for character in text)

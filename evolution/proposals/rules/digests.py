@@ -26,6 +26,11 @@ def items_hash(items: Iterable[Mapping[str, Any]]) -> str:
 
 
 def learning_key(target: str, operation: str, text: str) -> str:
-    """Equal for two drafts of the same learning point: same target, same operation, same normalised text."""
-    normalised = "\n".join((name_key(target), operation, name_key(text)))
+    """Equal for two drafts of the same learning point: same target, same normalised text, same kind of change.
+
+    Creating a document and adding to it are one kind, because the same teaching does the one before the
+    document exists and the other afterwards.
+    """
+    kind = "write" if operation in ("create", "update") else operation
+    normalised = "\n".join((name_key(target), kind, name_key(text)))
     return hashlib.sha256(normalised.encode()).hexdigest()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from agents.rules.sections import markdown_section
-from common.text import contained
+from agents.rules.markdown import Heading, headings
+from agents.rules.sections import name_key
+from common.text import contained, fence_mask
+from evolution.proposals.rules.entries import ITEM_RE, is_blank_line, lines_of
 
 #: item type -> heading (zh, en) under which its lines stand.
 HEADINGS = {
@@ -29,35 +31,96 @@ def bullet(content: str) -> str:
 
 
 def with_line(text: str, content: str, heading: str) -> str:
-    """The text with the content as a last bullet under `heading`, which is added at the end if it is missing.
+    """The text with the content as a last bullet of `heading`'s own lines, or of a new heading at the end.
 
-    Nothing else changes: other lines keep their bytes, CRLF texts get CRLF lines, a missing final newline is
-    added only in front of what is new.
+    Every line that was there keeps its bytes; what is added has the line ends of the text, blank lines around
+    it where Markdown needs them, and closes a code fence that was left open in front of it.
     """
-    newline = "\r\n" if "\r\n" in text else "\n"
-    line = bullet(content).replace("\n", newline) + newline
-    sections = markdown_section(text, heading, ())
-    if not sections:
-        start = _closed(text, newline)
-        gap = newline if start else ""
-        return f"{start}{gap}## {heading}{newline}{newline}{line}"
-    section = sections[-1]
-    last = section.start + len(text[section.start : section.end].rstrip())
-    line_end = text.find("\n", last)
-    at = len(text) if line_end < 0 else line_end + 1
-    only_heading = "\n" not in text[section.start : last]
-    opening = ("" if line_end >= 0 else newline) + (newline if only_heading else "")
-    return text[:at] + opening + line + text[at:]
+    lines = lines_of(text)
+    newline = _line_end(lines)
+    found = headings(text)
+    named = next((one for one in found if one.certain and _is_named(one, heading)), None)
+    if named is None:
+        at = len(lines)
+        added = [f"{'#' * _new_level(found, lines)} {heading}", ""]
+        if lines and not is_blank_line(lines[-1]):
+            added.insert(0, "")
+    else:
+        at, added = _end_of_own_lines(lines, named, found)
+    added = [*_closed_fence(lines[:at]), *added, *bullet(content).split("\n")]
+    if _would_swallow(lines[at:]):
+        added.append("")
+    before = "".join(lines[:at])
+    gap = newline if before and not before.endswith(("\n", "\r")) else ""
+    return before + gap + "".join(line + newline for line in added) + "".join(lines[at:])
 
 
-def without_line(text: str, line: str) -> str:
-    """The text without the first line that equals `line` (with its line end); unchanged when there is none."""
-    pieces = text.splitlines(keepends=True)
-    for index, piece in enumerate(pieces):
-        if piece.rstrip("\r\n") == line:
-            return "".join(pieces[:index] + pieces[index + 1 :])
-    return text
+def _is_named(heading: Heading, name: str) -> bool:
+    return name_key(heading.text).rstrip(":") == name_key(name)
 
 
-def _closed(text: str, newline: str) -> str:
-    return text if not text or text.endswith(("\n", "\r")) else text + newline
+def _line_end(lines: list[str]) -> str:
+    """The most common line end of the text, LF when it has none."""
+    ends = [line[len(line.rstrip("\r\n")) :] for line in lines]
+    counted = {end: ends.count(end) for end in ("\n", "\r\n", "\r")}
+    return max(counted, key=lambda end: counted[end])
+
+
+def _new_level(found: list[Heading], lines: list[str]) -> int:
+    """2 below a single title, else 1 where the text's sections are of level 1."""
+    first_level = [heading for heading in found if heading.certain and heading.level == 1]
+    if not first_level:
+        return 2
+    is_title = len(first_level) == 1 and first_level[0] is found[0]
+    # A lone heading over a list is a section of its own: what is new must not end up inside it.
+    is_section = len(found) == 1 and any(ITEM_RE.match(line) for line in lines)
+    return 2 if is_title and not is_section else 1
+
+
+def _end_of_own_lines(lines: list[str], named: Heading, found: list[Heading]) -> tuple[int, list[str]]:
+    """Behind which line of the heading's own ones (before any further heading) to add, and what goes between."""
+    number_at = {}
+    start = 0
+    for number, line in enumerate(lines):
+        number_at[start] = number
+        start += len(line)
+    first = number_at[named.start]
+    # A title over an underline has two lines or more.
+    own = first + 1 if lines[first].lstrip().startswith("#") else _underline(lines, first) + 1
+    following = [number_at[other.start] for other in found if other.start > named.start]
+    end = next((number for number in following if number >= own), len(lines))
+    while end > own and is_blank_line(lines[end - 1]):
+        end -= 1
+    return end, [] if end > own and _is_in_list(lines[own:end]) else [""]
+
+
+def _underline(lines: list[str], first: int) -> int:
+    marks = ("=", "-")
+    numbers = (
+        number
+        for number in range(first + 1, len(lines))
+        if (inked := lines[number].strip()) and any(not inked.strip(mark) for mark in marks)
+    )
+    return next(numbers, first)
+
+
+def _is_in_list(lines: list[str]) -> bool:
+    """Whether the last line belongs to a list item."""
+    for line in reversed(lines):
+        if is_blank_line(line):
+            return False
+        if ITEM_RE.match(line):
+            return True
+        if line[0] not in " \t":
+            return False
+    return False
+
+
+def _closed_fence(lines: list[str]) -> list[str]:
+    _mask, missing = fence_mask([line.rstrip("\r\n") for line in lines])
+    return [missing] if missing else []
+
+
+def _would_swallow(following: list[str]) -> bool:
+    """Whether the next line would be read as a continuation of the bullet."""
+    return bool(following) and not is_blank_line(following[0]) and not following[0].lstrip().startswith("#")

@@ -1,4 +1,4 @@
-"""How risky a change is, by its target alone. Pure. docs/rules.md: risk."""
+"""How risky a change is, by where it writes alone. Pure. docs/rules.md: risk."""
 
 from __future__ import annotations
 
@@ -15,14 +15,19 @@ _BY_KIND = {
     DocumentKind.SKILL: "medium",
     DocumentKind.WORKFLOW: "medium",
 }
+#: Operations that write a document under the path in `target` (and `new_target`).
+DOCUMENT_OPERATIONS = frozenset({"create", "update", "delete", "rename"})
 
 
-def risk_of(target: str) -> str:
-    """low, medium or high for a normalised target; whatever the caller says, unknown targets are high."""
-    root = target.split("/", 1)[0].casefold()
-    if root in ("experiences", "parameters"):
+def risk_of(operation: str, target: str, new_target: str = "") -> str:
+    """low, medium or high, for normalised targets; of a rename the riskier of both names.
+
+    Rows and parameters are medium; a document of a kind that the table does not name is high, whatever the
+    caller says.
+    """
+    if operation not in DOCUMENT_OPERATIONS:
         return "medium"
-    return _BY_KIND.get(document_kind(target), "high")
+    return highest(_BY_KIND.get(document_kind(path), "high") for path in (target, new_target) if path)
 
 
 def highest(risks: Iterable[str]) -> str:

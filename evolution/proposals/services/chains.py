@@ -2,13 +2,32 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
+
+from django.utils.translation import gettext_lazy as _
+
+from agents.rules.paths import path_key
+from common.errors import ApplicationError
 from evolution.proposals.choices import ItemStatus
 from evolution.proposals.models import Proposal, ProposalItem
-from evolution.proposals.operations import Place, operation_for
+from evolution.proposals.operations import operation_for
 from evolution.proposals.rules.digests import text_sha256
-from evolution.proposals.services.computing import Context, compute
+from evolution.proposals.services.checks import Context
+from evolution.proposals.services.computing import Bases, place_of, recompute
 
-_LIVE = (ItemStatus.PENDING, ItemStatus.APPROVED)
+LIVE = (ItemStatus.PENDING, ItemStatus.APPROVED)
+
+
+def earlier_bases(item: ProposalItem, others: Iterable[ProposalItem]) -> Bases:
+    """What live items in front of this one leave at their targets."""
+    bases: Bases = {}
+    for other in sorted(others, key=lambda other: other.number):
+        if other.number >= item.number or other.status not in LIVE:
+            continue
+        if operation_for(other.operation, other.target).chains:
+            bases[other.target_key] = other.new_text
+    return bases
 
 
 def recompute_chains(proposal: Proposal, context: Context) -> list[ProposalItem]:
@@ -18,26 +37,44 @@ def recompute_chains(proposal: Proposal, context: Context) -> list[ProposalItem]
     Only items that follow another one on their target are looked at: a target that others changed in the
     meantime stays visible as stale until somebody edits the item. Returns the recomputed items.
     """
-    bases: dict[str, str | None] = {}
-    followers = _targets_with_several(proposal)
+    items = [item for item in proposal.items.order_by("number") if item.status != ItemStatus.BLOCKED]
+    counts = Counter(item.target_key for item in items)
+    bases: Bases = {}
     changed = []
-    for item in proposal.items.order_by("number"):
-        if item.target not in followers:
-            continue
+    for item in items:
         operation = operation_for(item.operation, item.target)
-        if item.status not in _LIVE or not operation.chains:
+        if counts[item.target_key] < 2 or item.status not in LIVE or not operation.chains:
             continue
-        place = Place(context.agent, context.company, item.target, item.new_target)
-        base = bases[item.target] if item.target in bases else operation.current(place).text
+        base = bases.get(item.target_key, _current(item, context))
         if text_sha256(base) != item.base_sha256:
-            compute(item, context, bases, item.new_text if item.whole_text else None)
+            recompute(item, context, bases)
             item.conflict_choice = ""
             item.save()
             changed.append(item)
-        bases[item.target] = item.new_text
+        bases[item.target_key] = item.new_text
     return changed
 
 
-def _targets_with_several(proposal: Proposal) -> set[str]:
-    targets = list(proposal.items.exclude(status=ItemStatus.BLOCKED).values_list("target", flat=True))
-    return {target for target in targets if targets.count(target) > 1}
+def _current(item: ProposalItem, context: Context) -> str | None:
+    try:
+        return operation_for(item.operation, item.target).current(place_of(item, context)).text
+    except ApplicationError:
+        return None
+
+
+def check_apart(items: Iterable[ProposalItem]) -> None:
+    """A document that is deleted or renamed, and the new name, must be the target of one item only.
+
+    Otherwise what one item writes another would silently take away. Errors: VALIDATION_ERROR.
+    """
+    live = [item for item in items if item.status != ItemStatus.BLOCKED]
+    places: Counter[str] = Counter(item.target_key for item in live)
+    places.update(path_key(item.new_target) for item in live if item.new_target)
+    for item in live:
+        moves = item.operation in ("delete", "rename", "delete_experience")
+        if moves and any(places[key] > 1 for key in (item.target_key, path_key(item.new_target))):
+            raise ApplicationError(
+                "VALIDATION_ERROR",
+                _("Another item of the same proposal changes %(target)s too; draft them one after the other.")
+                % {"target": item.target},
+            )

@@ -2,119 +2,141 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass
-from datetime import datetime
+from typing import Any
 
-from django.conf import settings
-from django.db import transaction
 from django.utils.translation import gettext_lazy as _
 
-from agents.rules.paths import is_user_path, user_of
-from agents.rules.protection import Outcome, Verdict
-from agents.services.protection import named
-from common.actors import Actor
+from agents.rules.protection import Outcome
 from common.errors import ApplicationError, invalid
-from common.text import clean, is_blank, name_key
-from evolution.proposals.choices import ItemStatus, Risk, Status
+from common.text import is_blank
+from evolution.proposals.choices import ItemStatus, Status
 from evolution.proposals.models import Proposal, ProposalItem
-from evolution.proposals.operations import Place, operation_for
+from evolution.proposals.operations import operation_for
 from evolution.proposals.rules.digests import text_sha256
 from evolution.proposals.rules.risk import highest
 from evolution.proposals.rules.states import overall_state
-from evolution.proposals.services.chains import recompute_chains
-from evolution.proposals.services.computing import Context, judge
-from evolution.proposals.services.locking import hash_of, locked, move, touch, wrong_state
+from evolution.proposals.services.authority import (
+    Decision,
+    asks_owner,
+    check_owner,
+    check_relay,
+    check_risk,
+    own_words,
+)
+from evolution.proposals.services.chains import LIVE, check_apart, recompute_chains
+from evolution.proposals.services.checks import Context, logged_checks
+from evolution.proposals.services.computing import block_protected, judge, place_of
+from evolution.proposals.services.locking import context_of, hash_of, locked, move, touch, wrong_state
 from evolution.proposals.services.receipts import write_proposal_receipt
 
+__all__ = ["Decision", "approve", "close_without_approval", "reject", "skip"]
 
-@dataclass(frozen=True)
-class Decision:
-    """Who decides what. `items` are item numbers, None = all that are open; `shown_hash` is the digest of what the
-    person saw; `confirmation` is the typed name of the agent; `decided_by` the end user for whom a key relays."""
-
-    actor: Actor
-    now: datetime
-    items: Collection[int] | None = None
-    reason: str = ""
-    confirmation: str = ""
-    decided_by: str = ""
-    shown_hash: str | None = None
-    expected: Collection[int] | None = None
+_DECIDED = (
+    "status",
+    "risk",
+    "rejection_reason",
+    "changed_at",
+    "decided_by",
+    "decided_by_user",
+    "decided_by_key",
+    "decided_for",
+)
 
 
-@transaction.atomic
 def approve(*, proposal_id: int, decision: Decision) -> Proposal:
     """Approve items; when the last one is decided, the proposal is approved (or rejected, or skipped).
 
     Errors: STATE_CONFLICT when the proposal or a target is not as shown; VALIDATION_ERROR for a missing
     reason or confirmation, a faulty item or an open conflict; PERMISSION_DENIED for own high-risk changes,
-    for what only the owner may approve, and for a relayed decision above low risk.
+    for what only the owner may approve, and for a relayed decision above low risk;
+    PROTECTED_PATHS_UNAVAILABLE. Every check of the protection is logged, also when the approval is refused.
     """
-    proposal = _open(proposal_id, decision, _("approved"))
-    chosen = _chosen(proposal, decision)
-    _check_shown(proposal, decision)
-    _check_relay(proposal, decision, chosen)
-    _check_risk(proposal, decision, chosen)
-    context = Context(proposal.agent, proposal.company, decision.actor, proposal.code, decision.now)
-    blocked = []
-    for item in chosen:
-        _check_item(item, context)
-        verdicts = judge(item, context)
-        if any(verdict.verdict is Outcome.BLOCKED for verdict in verdicts):
-            item.status, item.risk = ItemStatus.BLOCKED, Risk.FORBIDDEN
-            item.rejection_reason = f"PROTECTED_PATH: {named(verdicts[0])}"
-            blocked.append(item)
-            continue
-        check_protected_approval(proposal, item, verdicts, decision)
-        item.status = ItemStatus.APPROVED
-    ProposalItem.objects.bulk_update(chosen, ["status", "risk", "rejection_reason"])
-    return _settle(proposal, decision)
+    with logged_checks() as checks:
+        proposal = _open(proposal_id, decision, _("approved"))
+        chosen = _chosen(proposal, decision)
+        context = context_of(proposal, decision.actor, decision.now, checks)
+        verdicts = {item.number: judge(item, context) for item in chosen}
+        owned = {number for number, found in verdicts.items() if asks_owner(found)}
+        check_relay(proposal, decision, chosen, owned)
+        check_risk(proposal, decision, chosen)
+        check_apart(proposal.items.filter(status__in=LIVE))
+        for item in chosen:
+            _check_item(item, context)
+            block_protected(item, verdicts[item.number])
+            if item.status == ItemStatus.BLOCKED:
+                item.changed_at = decision.now
+                continue
+            check_owner(proposal, item, verdicts[item.number], decision)
+            _decide(item, ItemStatus.APPROVED, "", decision)
+        return _settle(proposal, chosen, decision, context)
 
 
-@transaction.atomic
 def reject(*, proposal_id: int, decision: Decision) -> Proposal:
-    """Reject items with a reason; a draft may be rejected as a whole. Errors: VALIDATION_ERROR, STATE_CONFLICT."""
+    """Reject items with a reason; a draft is rejected as a whole. Errors: VALIDATION_ERROR, STATE_CONFLICT."""
     if is_blank(decision.reason):
         raise invalid("/reason", _("Say why, so that the same is not proposed again."))
-    proposal = locked(proposal_id, decision.expected)
-    if proposal.status not in (Status.PENDING, Status.DRAFT):
-        raise wrong_state(proposal, _("rejected"))
-    chosen = _chosen(proposal, decision)
-    _check_relay(proposal, decision, chosen)
-    _set(chosen, ItemStatus.REJECTED, clean(decision.reason))
-    if proposal.status == Status.DRAFT:
-        _set(
-            list(proposal.items.filter(status=ItemStatus.PENDING)),
-            ItemStatus.REJECTED,
-            clean(decision.reason),
+    with logged_checks() as checks:
+        proposal = _open(proposal_id, decision, _("rejected"), Status.PENDING, Status.DRAFT)
+        is_draft = proposal.status == Status.DRAFT
+        chosen = (
+            list(proposal.items.filter(status=ItemStatus.PENDING))
+            if is_draft
+            else _chosen(proposal, decision)
         )
-        return _finish(proposal, Status.REJECTED, decision)
-    return _settle(proposal, decision)
+        return _take_out(proposal, chosen, ItemStatus.REJECTED, decision, checks)
 
 
-@transaction.atomic
 def skip(*, proposal_id: int, decision: Decision) -> Proposal:
     """Skip items: no rejection, they may be proposed again. Errors: STATE_CONFLICT."""
-    proposal = _open(proposal_id, decision, _("skipped"))
-    chosen = _chosen(proposal, decision)
-    _check_relay(proposal, decision, chosen)
-    _set(chosen, ItemStatus.SKIPPED, clean(decision.reason))
-    return _settle(proposal, decision)
+    with logged_checks() as checks:
+        proposal = _open(proposal_id, decision, _("skipped"))
+        return _take_out(proposal, _chosen(proposal, decision), ItemStatus.SKIPPED, decision, checks)
 
 
-def _open(proposal_id: int, decision: Decision, verb: object) -> Proposal:
+def _take_out(
+    proposal: Proposal, chosen: list[ProposalItem], status: str, decision: Decision, checks: list
+) -> Proposal:
+    owned = {
+        item.number
+        for item in chosen
+        if any(entry["verdict"] == Outcome.NEEDS_OWNER for entry in item.protection)
+    }
+    if not chosen and proposal.status != Status.DRAFT:
+        raise ApplicationError("STATE_CONFLICT", _("No item of this proposal is open."))
+    check_relay(proposal, decision, chosen, owned)
+    for item in chosen:
+        _decide(item, status, own_words(decision.actor, decision.reason), decision)
+    context = context_of(proposal, decision.actor, decision.now, checks)
+    if proposal.status == Status.DRAFT:
+        ProposalItem.objects.bulk_update(chosen, _DECIDED)
+        return _finish(proposal, Status.REJECTED, decision)
+    return _settle(proposal, chosen, decision, context)
+
+
+def _open(proposal_id: int, decision: Decision, verb: object, *states: str) -> Proposal:
+    """The locked proposal, if it can be decided and is what was shown. Errors: STATE_CONFLICT, VERSION_MISMATCH."""
     proposal = locked(proposal_id, decision.expected)
-    if proposal.status != Status.PENDING:
+    if proposal.status not in (states or (Status.PENDING,)):
         raise wrong_state(proposal, verb)
+    _check_shown(proposal, decision)
     return proposal
 
 
+def _check_shown(proposal: Proposal, decision: Decision) -> None:
+    """The proposal still is what the person was shown, if they say what that was. Errors: STATE_CONFLICT."""
+    if decision.shown_hash is not None and decision.shown_hash != hash_of(proposal.items.all()):
+        raise ApplicationError(
+            "STATE_CONFLICT", _("The proposal is no longer what you were shown; look at it again.")
+        )
+
+
 def _chosen(proposal: Proposal, decision: Decision) -> list[ProposalItem]:
-    """The open items that the decision names. Errors: VALIDATION_ERROR for unknown, STATE_CONFLICT for decided ones."""
+    """The open items that the decision names. Errors: VALIDATION_ERROR for unknown ones or none, STATE_CONFLICT."""
     items = {item.number: item for item in proposal.items.order_by("number")}
     if decision.items is None:
         return [item for item in items.values() if item.status == ItemStatus.PENDING]
+    if not decision.items:
+        raise invalid("/items", _("Name at least one item, or leave “items” out for all that are open."))
     unknown = sorted(set(decision.items) - items.keys())
     if unknown:
         raise invalid("/items", _("No such items: %(numbers)s.") % {"numbers": ", ".join(map(str, unknown))})
@@ -129,54 +151,8 @@ def _chosen(proposal: Proposal, decision: Decision) -> list[ProposalItem]:
     return chosen
 
 
-def _check_shown(proposal: Proposal, decision: Decision) -> None:
-    if decision.shown_hash is None:
-        return
-    if decision.shown_hash != hash_of(proposal.items.all()):
-        raise ApplicationError(
-            "STATE_CONFLICT", _("The proposal is no longer what you were shown; look at it again.")
-        )
-
-
-def _check_relay(proposal: Proposal, decision: Decision, chosen: list[ProposalItem]) -> None:
-    """A key may relay a named end user's decision on a low-risk proposal, and nothing else."""
-    if decision.actor.is_person:
-        return
-    if is_blank(decision.decided_by):
-        raise invalid("/decided_by", _("Name the end user whose decision this is."))
-    if highest([proposal.risk, *(item.risk for item in chosen)]) != Risk.LOW:
-        raise ApplicationError(
-            "PERMISSION_DENIED", _("Only low-risk proposals can be decided through a key; this needs staff.")
-        )
-    theirs = all(user_of(item.target) == decision.decided_by for item in chosen)
-    if not theirs:
-        raise ApplicationError("PERMISSION_DENIED", _("A user decides only about their own files."))
-
-
-def _check_risk(proposal: Proposal, decision: Decision, chosen: list[ProposalItem]) -> None:
-    if highest(item.risk for item in chosen) != Risk.HIGH:
-        return
-    if is_blank(decision.reason):
-        raise invalid("/reason", _("A high-risk change needs a reason."))
-    check_confirmation(proposal, decision)
-    authors = {proposal.created_by_user_id, proposal.last_edited_by_user_id} - {None}
-    if decision.actor.user_id in authors and not settings.PROPOSALS_ALLOW_SELF_APPROVAL:
-        raise ApplicationError(
-            "PERMISSION_DENIED",
-            _("You proposed or edited this high-risk change; somebody else must approve it."),
-        )
-
-
-def check_confirmation(proposal: Proposal, decision: Decision) -> None:
-    """The typed confirmation is the agent's name. Errors: VALIDATION_ERROR."""
-    if name_key(decision.confirmation) != name_key(proposal.agent.name):
-        raise invalid(
-            "/confirmation",
-            _("Type the agent's name, “%(name)s”, to confirm.") % {"name": proposal.agent.name},
-        )
-
-
 def _check_item(item: ProposalItem, context: Context) -> None:
+    """Nothing is wrong with the item, nothing open, and its target is still what it was worked out on."""
     if item.faults:
         raise invalid(f"/items/{item.number}", item.faults[0]["detail"], code=item.faults[0]["code"])
     if item.conflicts and not item.conflict_choice:
@@ -185,14 +161,14 @@ def _check_item(item: ProposalItem, context: Context) -> None:
             _("Item %(number)d has a conflict: choose keep_old, replace, keep_both or drop.")
             % {"number": item.number},
         )
-    place = Place(context.agent, context.company, item.target, item.new_target)
-    earlier = item.proposal.items.filter(
-        target=item.target, number__lt=item.number, status__in=[ItemStatus.PENDING, ItemStatus.APPROVED]
-    )
+    earlier = item.proposal.items.filter(target_key=item.target_key, number__lt=item.number, status__in=LIVE)
     if earlier.exists():
         return  # its base is what the earlier item leaves; applying checks the whole chain
-    current = operation_for(item.operation, item.target).current(place)
-    if text_sha256(current.text) != item.base_sha256:
+    try:
+        current = operation_for(item.operation, item.target).current(place_of(item, context)).text
+    except ApplicationError as error:
+        raise ApplicationError("STATE_CONFLICT", error.message) from error
+    if text_sha256(current) != item.base_sha256:
         raise ApplicationError(
             "STATE_CONFLICT",
             _("%(target)s changed since this was proposed; edit the item to see the new difference.")
@@ -200,65 +176,59 @@ def _check_item(item: ProposalItem, context: Context) -> None:
         )
 
 
-def check_protected_approval(
-    proposal: Proposal, item: ProposalItem, verdicts: list[Verdict], decision: Decision
-) -> None:
-    """Who may approve a protected change: the owner, or the user whose files they are; some need typing a name.
-
-    Errors: PERMISSION_DENIED, VALIDATION_ERROR.
-    """
-    for verdict in verdicts:
-        if verdict.verdict is Outcome.NEEDS_CONFIRMATION:
-            check_confirmation(proposal, decision)
-        if verdict.verdict is not Outcome.NEEDS_OWNER:
-            continue
-        if is_user_path(item.target):
-            approved = user_of(item.target) == decision.decided_by
-        else:
-            approved = decision.actor.is_person and decision.actor.user_id == proposal.agent.owner_id
-        if not approved:
-            raise ApplicationError(
-                "PERMISSION_DENIED",
-                _("Only the owner may approve a change of %(rule)s.") % {"rule": named(verdict)},
-            )
+def _decide(item: ProposalItem, status: str, reason: str, decision: Decision) -> None:
+    item.status, item.rejection_reason, item.changed_at = status, reason, decision.now
+    item.decided_by, item.decided_by_user_id = decision.actor.name[:200], decision.actor.user_id
+    item.decided_by_key_id = decision.actor.key_id
+    item.decided_for = "" if decision.actor.is_person else decision.decided_by
 
 
-def _set(items: list[ProposalItem], status: str, reason: str) -> None:
-    for item in items:
-        item.status, item.rejection_reason = status, reason
-    ProposalItem.objects.bulk_update(items, ["status", "rejection_reason"])
-
-
-def _settle(proposal: Proposal, decision: Decision) -> Proposal:
-    """Recompute what depended on items that were taken out; close the proposal when nothing is open."""
-    context = Context(proposal.agent, proposal.company, decision.actor, proposal.code, decision.now)
+def _settle(proposal: Proposal, chosen: list[ProposalItem], decision: Decision, context: Context) -> Proposal:
+    """Store what was decided, work out again what depended on it, close the proposal when nothing is open."""
+    ProposalItem.objects.bulk_update(chosen, _DECIDED)
     recompute_chains(proposal, context)
     state = overall_state(proposal.items.values_list("status", flat=True))
+    taken_out = {item.number for item in chosen if item.status != ItemStatus.APPROVED}
+    if taken_out and state in (None, Status.APPROVED):
+        # The closing receipt comes with the apply; what was taken out before is receipted now.
+        write_proposal_receipt(
+            proposal, actor=decision.actor, now=decision.now, trigger="items_taken_out", only=taken_out
+        )
     if state is None:
-        touch(proposal, now=decision.now, risk=highest(proposal.items.values_list("risk", flat=True)))
+        risk = highest(proposal.items.values_list("risk", flat=True))
+        touch(proposal, now=decision.now, risk=risk, decision_reason=_reasons(proposal, decision))
         return proposal
     return _finish(proposal, state, decision)
 
 
-def close_without_approval(proposal: Proposal, decision: Decision) -> None:
+def _reasons(proposal: Proposal, decision: Decision) -> str:
+    """All reasons given so far: items may be decided one by one, by several people."""
+    reasons = [proposal.decision_reason, own_words(decision.actor, decision.reason)]
+    return "\n".join(dict.fromkeys(reason for reason in reasons if reason))
+
+
+def close_without_approval(proposal: Proposal, decision: Decision) -> bool:
     """Close a pending proposal whose last open item was taken out, unless an item of it is approved.
 
-    Then it stays open: only somebody who may approve ends it with an approval.
+    Then it stays open: only somebody who may approve ends it with an approval. True when it was closed.
     """
     state = overall_state(proposal.items.values_list("status", flat=True))
-    if proposal.status == Status.PENDING and state not in (None, Status.APPROVED):
-        _finish(proposal, state, decision)
+    if proposal.status != Status.PENDING or state is None or state == Status.APPROVED:
+        return False
+    _finish(proposal, state, decision)
+    return True
 
 
 def _finish(proposal: Proposal, state: str, decision: Decision) -> Proposal:
-    fields: dict = {"decision_reason": clean(decision.reason)}
+    fields: dict[str, Any] = {"decision_reason": _reasons(proposal, decision)}
     if state == Status.APPROVED:
-        approved = proposal.items.filter(status=ItemStatus.APPROVED)
+        approved = list(proposal.items.filter(status=ItemStatus.APPROVED))
+        last = max(approved, key=lambda item: (item.changed_at, item.number))
         fields |= {
-            "approved_by": decision.actor.name[:200],
-            "approved_by_user_id": decision.actor.user_id,
-            "decided_by": decision.decided_by,
-            "approved_at": decision.now,
+            "approved_by": last.decided_by,
+            "approved_by_user_id": last.decided_by_user_id,
+            "decided_by": last.decided_for,
+            "approved_at": last.changed_at,
             "approved_hash": hash_of(approved),
         }
     move(proposal, state, _("decided"), now=decision.now, **fields)

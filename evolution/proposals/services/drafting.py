@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from typing import Any
 
-from django.db import transaction
 from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
 from agents.models import Agent
 from common.actors import Actor
 from common.companies.models import Company
-from common.counters.services import next_number
+from common.counters.services import lock_numbers, next_number
 from common.errors import ApplicationError, Fault, invalid
 from common.redaction import redact
 from common.text import clean, is_blank, length
 from evolution.proposals.choices import ItemStatus, ItemType, Kind, Operation, Status, Trigger
 from evolution.proposals.models import PREFIX, Proposal, ProposalItem
 from evolution.proposals.rules.risk import highest
-from evolution.proposals.services.computing import Context, compute
+from evolution.proposals.services.chains import check_apart
+from evolution.proposals.services.checks import Context, logged_checks
+from evolution.proposals.services.computing import WRITING, Bases, compute
 from evolution.proposals.services.receipts import write_proposal_receipt
 
 EXPIRES_AFTER = timedelta(days=30)
@@ -44,7 +47,10 @@ class ItemDraft:
 
 @dataclass(frozen=True)
 class Draft:
-    """A wanted proposal. `needs_content`: it stays a draft until somebody says what exactly."""
+    """A wanted proposal. `needs_content`: it stays a draft until somebody says what exactly.
+
+    `redactions` counts what was taken out of it before, by kind.
+    """
 
     kind: str
     trigger: str
@@ -55,6 +61,7 @@ class Draft:
     conversation_id: str = ""
     needs_content: bool = False
     cited_lessons: Sequence[str] = ()
+    redactions: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -65,33 +72,37 @@ class Drafted:
     known: list[Proposal] = field(default_factory=list)
 
 
-@transaction.atomic
 def draft_proposal(*, company: Company, agent: Agent, draft: Draft, actor: Actor, now: datetime) -> Drafted:
     """Store a proposal for `agent` in `company`; it waits for a person at once unless something is open.
 
-    Text from a key is redacted first. A learning point that is pending, applied, or was rejected in the last
-    90 days makes no new item; the pending one's `seen_count` rises.
+    Text from a key or a job is redacted first. A learning point that is pending, applied, or was rejected in
+    the last 90 days makes no new item; the pending one's `seen_count` rises.
     Errors: VALIDATION_ERROR with pointers, NOT_FOUND for rows and documents that an item needs.
     """
     draft = _checked(draft if actor.is_person else _redacted(draft))
-    Agent.objects.select_for_update(of=("self",)).get(pk=agent.pk)
-    number = next_number(company_id=company.pk, prefix=PREFIX)
-    context = Context(agent, company, actor, f"{PREFIX}{number:03d}", now)
-    items, known = _computed(draft, context)
-    if not items and not draft.needs_content:
-        return Drafted(None, known)
-    proposal = _stored(draft, items, context, number)
-    if any(item.status == ItemStatus.BLOCKED for item in items):
-        write_proposal_receipt(
-            proposal, actor=actor, now=now, trigger="items_blocked", only={ItemStatus.BLOCKED}
-        )
-    return Drafted(proposal, known)
+    with logged_checks() as checks:
+        # Drafts of one company come one after the other, so that two equal ones at once are seen as such.
+        number = lock_numbers(company_id=company.pk, prefix=PREFIX)
+        context = Context(agent, company, actor, f"{PREFIX}{number:03d}", now, checks)
+        items, known = _computed(draft, context)
+        _count_again(known)
+        if not items:
+            checks.clear()
+            return Drafted(None, known)
+        check_apart(items)
+        number = next_number(company_id=company.pk, prefix=PREFIX)
+        proposal = _stored(draft, items, context, number)
+        blocked = {item.number for item in items if item.status == ItemStatus.BLOCKED}
+        if blocked:
+            write_proposal_receipt(proposal, actor=actor, now=now, trigger="items_blocked", only=blocked)
+        return Drafted(proposal, known)
 
 
 def _computed(draft: Draft, context: Context) -> tuple[list[ProposalItem], list[Proposal]]:
+    """The items that are new, worked out one on the other, and the proposals that say the rest already."""
     items: list[ProposalItem] = []
     known: dict[int, Proposal] = {}
-    bases: dict[str, str | None] = {}
+    bases: Bases = {}
     for index, wanted in enumerate(draft.items):
         item = ProposalItem(
             number=len(items) + 1,
@@ -101,35 +112,39 @@ def _computed(draft: Draft, context: Context) -> tuple[list[ProposalItem], list[
             new_target=wanted.new_target,
             operation=wanted.operation,
         )
+        tried, entries = dict(bases), len(context.checks)
         try:
-            tried = dict(bases)
             compute(item, context, tried, wanted.new_text)
         except ApplicationError as error:
             raise _at_item(error, index) from error
+        if item.status != ItemStatus.BLOCKED and any(one.learning_key == item.learning_key for one in items):
+            continue
         earlier = None if item.status == ItemStatus.BLOCKED else earlier_item(item, context)
         if earlier is not None:
             known[earlier.proposal_id] = earlier.proposal
+            del context.checks[entries:]
             continue
         bases = tried
         items.append(item)
-    _count_again(known.values())
     return items, list(known.values())
 
 
 def earlier_item(item: ProposalItem, context: Context) -> ProposalItem | None:
     """An item of the same company and agent that already says this, and is still to be respected."""
-    waiting = Q(proposal__status__in=[Status.DRAFT, Status.PENDING, Status.APPROVED], status="pending")
-    approved = Q(proposal__status=Status.APPROVED, status=ItemStatus.APPROVED)
+    waiting = Q(
+        proposal__status__in=[Status.DRAFT, Status.PENDING, Status.APPROVED],
+        status__in=[ItemStatus.PENDING, ItemStatus.APPROVED],
+    )
     applied = Q(status=ItemStatus.APPLIED)
-    rejected = Q(status=ItemStatus.REJECTED, proposal__updated_at__gte=context.now - REJECTED_FOR)
+    rejected = Q(status=ItemStatus.REJECTED, changed_at__gte=context.now - REJECTED_FOR)
     return (
         ProposalItem.objects.filter(
-            waiting | approved | applied | rejected,
+            waiting | applied | rejected,
             learning_key=item.learning_key,
             proposal__company=context.company,
             proposal__agent=context.agent,
         )
-        .select_related("proposal")
+        .select_related("proposal", "proposal__company")
         .order_by("-proposal_id")
         .first()
     )
@@ -160,6 +175,7 @@ def _stored(draft: Draft, items: list[ProposalItem], context: Context, number: i
         risk=highest(item.risk for item in items),
         status=status,
         needs_content=draft.needs_content,
+        redactions=dict(draft.redactions),
         created_by=context.actor.name[:200],
         created_by_user_id=context.actor.user_id,
         created_by_key_id=context.actor.key_id,
@@ -175,40 +191,57 @@ def _stored(draft: Draft, items: list[ProposalItem], context: Context, number: i
 
 def _title(draft: Draft) -> str:
     first = next((item.content for item in draft.items if item.content), "")
-    line = (
-        first.splitlines()[0]
-        if first
-        else str(_("Change of %(target)s")) % {"target": draft.items[0].target if draft.items else ""}
-    )
+    target = draft.items[0].target if draft.items else ""
+    line = first.splitlines()[0] if first else str(_("Change of %(target)s")) % {"target": target}
     return line[:MAX_TITLE].strip() or str(_("Proposal"))
 
 
 def _redacted(draft: Draft) -> Draft:
-    """The draft with secrets and personal data taken out of everything that a runtime wrote."""
+    """The draft with secrets and personal data taken out of everything that a runtime wrote, and their counts."""
+    counts = Counter(draft.redactions)
+
+    def cleaned(text: str) -> str:
+        found = redact(text)
+        counts.update(found.counts)
+        return found.text
+
     items = [
         replace(
             item,
-            content=redact(item.content).text,
-            new_text=None if item.new_text is None else redact(item.new_text).text,
+            content=cleaned(item.content),
+            new_text=None if item.new_text is None else cleaned(item.new_text),
+            target=cleaned_path(item.target, counts),
+            new_target=cleaned_path(item.new_target, counts),
         )
         for item in draft.items
     ]
-    return replace(draft, items=items, title=redact(draft.title).text, rationale=redact(draft.rationale).text)
+    return replace(
+        draft,
+        items=items,
+        title=cleaned(draft.title),
+        rationale=cleaned(draft.rationale),
+        conversation_id=cleaned(draft.conversation_id),
+        cited_lessons=[cleaned(code) for code in draft.cited_lessons],
+        redactions=dict(counts),
+    )
 
 
-_KNOWN = {
-    "kind": Kind.values,
-    "trigger": Trigger.values,
-}
+def cleaned_path(path: str, counts: Counter[str]) -> str:
+    """A path without secrets; an e-mail address stays, because it may be the id of an end user."""
+    found = redact(path)
+    if set(found.counts) <= {"email"}:
+        return path
+    counts.update(found.counts)
+    return found.text
 
 
 def _checked(draft: Draft) -> Draft:
     """The draft with clean texts. Errors: VALIDATION_ERROR naming each fault."""
     faults = []
-    for name, known in _KNOWN.items():
+    for name, known in (("kind", Kind.values), ("trigger", Trigger.values)):
         if getattr(draft, name) not in known:
             faults.append(_unknown(f"/{name}", known))
-    if len(draft.items) > MAX_ITEMS or (not draft.items and not draft.needs_content):
+    if not 1 <= len(draft.items) <= MAX_ITEMS:
         detail = _("A proposal has 1 to %(limit)d items; this has %(actual)d.")
         values = {"limit": MAX_ITEMS, "actual": len(draft.items)}
         faults.append(Fault("/items", "VALIDATION_ERROR", detail % values))
@@ -218,8 +251,11 @@ def _checked(draft: Draft) -> Draft:
         faults += _item_faults(item, f"/items/{index}", draft.needs_content)
     if faults:
         raise ApplicationError("VALIDATION_ERROR", faults[0].detail, errors=faults)
-    items = [replace(item, content=clean(item.content)) for item in draft.items]
-    return replace(draft, items=items, title=clean(draft.title), rationale=clean(draft.rationale))
+    items = [
+        replace(item, content="" if is_blank(item.content) else clean(item.content)) for item in draft.items
+    ]
+    title = "" if is_blank(draft.title) else " ".join(draft.title.split())
+    return replace(draft, items=items, title=title, rationale=clean(draft.rationale))
 
 
 def _item_faults(item: ItemDraft, at: str, may_be_blank: bool) -> list[Fault]:
@@ -231,11 +267,7 @@ def _item_faults(item: ItemDraft, at: str, may_be_blank: bool) -> list[Fault]:
     if length(item.content) > MAX_CONTENT:
         faults.append(_long(f"{at}/content", MAX_CONTENT, length(item.content)))
     says_nothing = is_blank(item.content) and item.new_text is None
-    if (
-        says_nothing
-        and not may_be_blank
-        and item.operation in ("create", "update", "add_experience", "update_experience")
-    ):
+    if says_nothing and not may_be_blank and item.operation in WRITING:
         faults.append(Fault(f"{at}/content", "VALIDATION_ERROR", _("Say what is to be written.")))
     return faults
 
@@ -247,7 +279,7 @@ def _unknown(pointer: str, known: Sequence[str]) -> Fault:
 
 def _long(pointer: str, limit: int, actual: int) -> Fault:
     detail = _("At most %(limit)d characters; this has %(actual)d: remove %(excess)d.")
-    values = {"limit": limit, "actual": actual, "excess": actual - limit}
+    values: dict[str, Any] = {"limit": limit, "actual": actual, "excess": actual - limit}
     return Fault(pointer, "VALIDATION_ERROR", detail % values)
 
 

@@ -9,10 +9,12 @@ from typing import Any
 from django.db.models import F
 from django.utils.translation import gettext_lazy as _
 
+from common.actors import Actor
 from common.errors import ApplicationError
 from evolution.proposals.models import Proposal, ProposalItem
 from evolution.proposals.rules.digests import items_hash
 from evolution.proposals.rules.states import may_become
+from evolution.proposals.services.checks import Context
 
 
 def locked(proposal_id: int, expected: Collection[int] | None = None) -> Proposal:
@@ -32,13 +34,18 @@ def locked(proposal_id: int, expected: Collection[int] | None = None) -> Proposa
     return proposal
 
 
+def context_of(proposal: Proposal, actor: Actor, now: datetime, checks: list) -> Context:
+    """The context of working on a locked proposal; its protection checks go into `checks`."""
+    return Context(proposal.agent, proposal.company, actor, proposal.code, now, checks)
+
+
 def wrong_state(proposal: Proposal, verb: Any) -> ApplicationError:
     """STATE_CONFLICT: the proposal is in a state in which this cannot be done."""
     return ApplicationError(
         "STATE_CONFLICT",
         _("%(code)s is %(status)s; it cannot be %(verb)s now.")
         % {"code": proposal.code, "status": proposal.get_status_display(), "verb": verb},
-        extra={"status": proposal.status},
+        extra={"proposal_status": proposal.status},
     )
 
 

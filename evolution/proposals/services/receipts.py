@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import hashlib
+from collections.abc import Collection, Iterable
 from datetime import datetime
+from typing import Any
 
 from common.actors import Actor
 from common.receipts.choices import ReceiptType
@@ -31,13 +33,18 @@ def write_proposal_receipt(
     now: datetime,
     trigger: str,
     type: str = ReceiptType.SELF_EVOLUTION,
-    only: Collection[str] | None = None,
-    detail: dict | None = None,
+    only: Collection[int] | None = None,
+    reason: str = "",
+    detail: dict[str, Any] | None = None,
 ) -> Receipt:
-    """Write what became of the proposal's items (or of those in the states `only`), in the caller's transaction."""
-    items = proposal.items.order_by("number")
-    lines = [
-        _line(item) for item in items if item.status in LINE_STATUS and (only is None or item.status in only)
+    """Write what became of the proposal's items (or of those numbered in `only`), in the caller's transaction.
+
+    `reason` stands on lines whose item has none of its own.
+    """
+    items = [
+        item
+        for item in proposal.items.order_by("number")
+        if item.status in LINE_STATUS and (only is None or item.number in only)
     ]
     return write_receipt(
         company=proposal.company,
@@ -48,28 +55,46 @@ def write_proposal_receipt(
         agent_id=proposal.agent_id,
         agent_name=proposal.agent.name,
         proposal_code=proposal.code,
-        lines=lines,
+        lines=[_line(item, reason) for item in items],
         session_analysis={"session_id": proposal.conversation_id} if proposal.conversation_id else None,
-        detail={
-            "proposal_trigger": proposal.trigger,
-            "proposed_by": proposal.created_by,
-            "approved_by": proposal.approved_by,
-            "decided_by": proposal.decided_by,
-            "approved_hash": proposal.approved_hash,
-            "reason_sha256": text_hash(proposal.decision_reason),
-            **(detail or {}),
-        },
+        detail={**_about(proposal, items), **(detail or {})},
     )
 
 
-def _line(item: ProposalItem) -> Line:
+def _about(proposal: Proposal, items: Iterable[ProposalItem]) -> dict[str, Any]:
+    """Who proposed and decided what exactly: names and digests, no free text."""
+    return {
+        "proposal_trigger": proposal.trigger,
+        "proposed_by": proposal.created_by,
+        "approved_by": proposal.approved_by,
+        "decided_by": proposal.decided_by,
+        "approved_at": proposal.approved_at.isoformat() if proposal.approved_at else None,
+        "approved_hash": proposal.approved_hash,
+        "reason_sha256": text_hash(proposal.decision_reason),
+        "redactions": proposal.redactions,
+        "items": {
+            str(item.number): {
+                "operation": item.operation,
+                "base_sha256": item.base_sha256,
+                "diff_sha256": hashlib.sha256(item.diff.encode()).hexdigest(),
+                "decided_by": item.decided_by,
+                "decided_for": item.decided_for,
+                "through": "key" if item.decided_by_key_id else "session" if item.decided_by else "",
+            }
+            for item in items
+        },
+    }
+
+
+def _line(item: ProposalItem, reason: str) -> Line:
+    target = f"{item.target} → {item.new_target}" if item.new_target else item.target
     return Line(
         type=item.type,
-        target=item.target,
+        target=target[:255],
         status=LINE_STATUS[item.status],
         content=item.content or (item.new_text or "")[:2000],
         risk_level=item.risk,
         document_version=item.result.get("document_version"),
         new_sha256=item.new_sha256,
-        rejection_reason=item.rejection_reason,
+        rejection_reason=item.rejection_reason or reason,
     )

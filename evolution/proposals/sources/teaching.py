@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
+from django.db.models import Sum
+from django.utils.translation import gettext_lazy as _
+
 from agents.models import Agent
+from agents.rules.paths import path_key
 from common.actors import Actor
 from common.companies.models import Company
+from common.errors import invalid
+from common.redaction import redact
+from common.text import length
 from evolution.memory.rules.correcting import ERROR_CORRECTION, Correction, correction
 from evolution.memory.rules.signs import signs
 from evolution.memory.rules.teaching import Intent, IntentType, intent
@@ -16,7 +24,7 @@ from evolution.memory.selectors import lexicon
 from evolution.proposals.choices import ItemStatus, Kind, Operation, Trigger
 from evolution.proposals.models import Proposal, ProposalItem
 from evolution.proposals.rules.risk import risk_of
-from evolution.proposals.services.drafting import Draft, ItemDraft, draft_proposal
+from evolution.proposals.services.drafting import MAX_CONTENT, Draft, ItemDraft, draft_proposal
 from evolution.proposals.sources.targets import skill_cues, target_for
 
 FREQUENCY_WINDOW = timedelta(days=30)
@@ -33,6 +41,7 @@ class Teaching:
     text: str
     conversation_id: str = ""
     context: Sequence[str] = ()
+    redactions: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -59,8 +68,10 @@ class Learnt:
 def learn(*, teaching: Teaching, actor: Actor, now: datetime) -> Learnt:
     """Detect a teaching, a correction or a question about what was learnt, and propose what there is to keep.
 
-    Errors: those of `draft_proposal`.
+    What a key passes on is redacted before anything is looked for in it.
+    Errors: those of `draft_proposal`; VALIDATION_ERROR at /text for a teaching that is too long to keep.
     """
+    teaching = teaching if actor.is_person else _redacted(teaching)
     words, skills = lexicon(), skill_cues(teaching.agent)
     previous = teaching.context[-1] if teaching.context else None
     meant = intent(teaching.text, words, previous, skills)
@@ -70,6 +81,16 @@ def learn(*, teaching: Teaching, actor: Actor, now: datetime) -> Learnt:
     if wrong is not None:
         return _corrected(teaching, wrong, actor, now)
     return Learnt(introspection=bool(signs(teaching.text, words).introspect))
+
+
+def _redacted(teaching: Teaching) -> Teaching:
+    found, before = redact(teaching.text), [redact(text) for text in teaching.context]
+    counts = Counter(found.counts)
+    for earlier in before[-1:]:  # only the last message before can become content
+        counts.update(earlier.counts)
+    return replace(
+        teaching, text=found.text, context=[earlier.text for earlier in before], redactions=dict(counts)
+    )
 
 
 def _taught(teaching: Teaching, meant: Intent, actor: Actor, now: datetime) -> Learnt:
@@ -117,10 +138,16 @@ def _draft(
         user_id=teaching.user_id,
         conversation_id=teaching.conversation_id,
         needs_content=needs_content,
+        redactions=teaching.redactions,
     )
 
 
 def _drafted(teaching: Teaching, draft: Draft, actor: Actor, now: datetime) -> tuple[Proposal, bool]:
+    size = length(draft.items[0].content)
+    if size > MAX_CONTENT:
+        detail = _("A teaching has at most %(limit)d characters; this has %(actual)d: remove %(excess)d.")
+        values = {"limit": MAX_CONTENT, "actual": size, "excess": size - MAX_CONTENT}
+        raise invalid("/text", detail % values)
     drafted = draft_proposal(
         company=teaching.company, agent=teaching.agent, draft=draft, actor=actor, now=now
     )
@@ -130,16 +157,20 @@ def _drafted(teaching: Teaching, draft: Draft, actor: Actor, now: datetime) -> t
 
 
 def impact_of(teaching: Teaching, target: str, now: datetime) -> Impact:
-    """frequency: high from 3 corrections of this target in 30 days, medium 2, low 1 (this one included)."""
-    recent = ProposalItem.objects.filter(
-        proposal__company=teaching.company,
-        proposal__agent=teaching.agent,
-        proposal__trigger=Trigger.ERROR_LEARNING,
-        proposal__created_at__gt=now - FREQUENCY_WINDOW,
-        target=target,
-    ).count()
-    frequency = "high" if recent >= 3 else "medium" if recent == 2 else "low"
-    return Impact(affects=target, frequency=frequency, risk_level=risk_of(target))
+    """frequency: high from 3 corrections of this target in 30 days, medium 2, low 1 (this one included).
+
+    The same correction again counts again, though it makes no new item.
+    """
+    recent = Proposal.objects.filter(
+        company=teaching.company,
+        agent=teaching.agent,
+        trigger=Trigger.ERROR_LEARNING,
+        created_at__gte=now - FREQUENCY_WINDOW,
+        items__target_key=path_key(target),
+    ).aggregate(times=Sum("seen_count"))
+    times = recent["times"] or 0
+    frequency = "high" if times >= 3 else "medium" if times == 2 else "low"
+    return Impact(affects=target, frequency=frequency, risk_level=risk_of(Operation.UPDATE, target))
 
 
 def recent_changes(agent: Agent, company: Company) -> list[ProposalItem]:

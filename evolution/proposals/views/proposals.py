@@ -208,11 +208,17 @@ class ProposalVerbView(ProposalView):
 NOTHING_WRITTEN = (Status.CONFLICT, Status.FAILED)
 
 
-def applied_or_error(proposal: Proposal) -> Proposal:
-    """The proposal if it was applied; else the 409 that says why nothing was written."""
-    if proposal.status != Status.APPLIED:
-        raise ApplicationError("STATE_CONFLICT", proposal.failure, extra={"proposal_status": proposal.status})
-    hint_mirror(proposal.pk)
+def with_outcome(proposal: Proposal) -> Proposal:
+    """The proposal; the refusal that says why nothing was written, if an apply failed."""
+    if proposal.status in NOTHING_WRITTEN:
+        unavailable = proposal.failure_code == "PROTECTED_PATHS_UNAVAILABLE"
+        raise ApplicationError(
+            proposal.failure_code if unavailable else "STATE_CONFLICT",
+            proposal.failure,
+            extra={"proposal_status": proposal.status, "failure_code": proposal.failure_code},
+        )
+    if proposal.status in (Status.APPLIED, Status.ROLLED_BACK):
+        hint_mirror(proposal.pk)
     return proposal
 
 
@@ -229,7 +235,7 @@ class ApproveView(ProposalVerbView):
             applies=self.caller.key is not None or self.may("proposals.apply_proposal"),
             note=fields.get("note") or "",
         )
-        return applied_or_error(decided) if decided.status in NOTHING_WRITTEN else decided
+        return with_outcome(decided)
 
 
 class RejectView(ProposalVerbView):
@@ -287,7 +293,7 @@ class ApplyView(ProposalVerbView):
     staff_permissions = {"POST": "proposals.apply_proposal"}
 
     def act(self, proposal: Proposal, fields: dict[str, Any]) -> Proposal:
-        return applied_or_error(
+        return with_outcome(
             apply_proposal(
                 proposal_id=proposal.pk,
                 actor=self.caller.actor,
@@ -304,13 +310,16 @@ class RollbackView(ProposalVerbView):
     staff_permissions = {"POST": "proposals.rollback_proposal"}
 
     def act(self, proposal: Proposal, fields: dict[str, Any]) -> Proposal:
-        return roll_back(
-            proposal_id=proposal.pk,
-            reason=fields.get("reason") or "",
-            actor=self.caller.actor,
-            now=timezone.now(),
-            decided_by=fields.get("decided_by") or "",
-            expected=expected_versions(self.request),
+        return with_outcome(
+            roll_back(
+                proposal_id=proposal.pk,
+                reason=fields.get("reason") or "",
+                actor=self.caller.actor,
+                now=timezone.now(),
+                decided_by=fields.get("decided_by") or "",
+                confirmation=fields.get("confirmation") or "",
+                expected=expected_versions(self.request),
+            )
         )
 
 

@@ -1,0 +1,5 @@
+"""Words that try to steer a model. Stub."""
+
+
+def lures(texts):
+    return []
