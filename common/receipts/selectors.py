@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import yaml
+from django.conf import settings
 from django.db.models import Prefetch, QuerySet
+from django.utils.module_loading import import_string
 from django.utils.translation import gettext as _
 
 from common.receipts.models import Receipt, ReceiptHead, ReceiptLine
@@ -106,6 +108,7 @@ def export_shape(receipt: Receipt) -> dict[str, Any]:
     """The receipt as it is exported (YAML or JSON): one mapping under the key `receipt`."""
     texts = texts_of(receipt)
     analysis = texts.get((None, "session_analysis"))
+    follow_up = _follow_up(receipt)
     items = [
         {
             "type": line.type,
@@ -115,6 +118,7 @@ def export_shape(receipt: Receipt) -> dict[str, Any]:
             "status": line.status,
             "version": line.document_version,
             "rejection_reason": texts.get((line.pk, "rejection_reason")),
+            **(follow_up if line.status in ("applied", "rolled_back") else {}),
         }
         for line in receipt.lines.all()
     ]
@@ -129,6 +133,14 @@ def export_shape(receipt: Receipt) -> dict[str, Any]:
             "metadata": {name: receipt.totals.get(name, 0) for name in names},
         }
     }
+
+
+def _follow_up(receipt: Receipt) -> dict[str, Any]:
+    """What a higher room adds to the exported lines of what was done: the receipt itself stays as written."""
+    found: dict[str, Any] = {}
+    for name in settings.RECEIPT_FOLLOW_UPS:
+        found |= import_string(name)(receipt.pk)
+    return found
 
 
 def as_yaml(receipt: Receipt) -> str:

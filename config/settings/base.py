@@ -227,6 +227,9 @@ PROPOSALS_ALLOW_SELF_APPROVAL = env.bool("PROPOSALS_ALLOW_SELF_APPROVAL", False)
 #: Folder of the git mirror (one repository an agent, one folder a company); empty switches it off.
 AGENTS_GIT_ROOT = env.str("AGENTS_GIT_ROOT", "")
 
+#: Functions of higher rooms that add to the exported lines of a receipt (its id -> mapping).
+RECEIPT_FOLLOW_UPS = ["evolution.proposals.selectors.git_commits"]
+
 BROKER_URL = env.str("BROKER_URL", "filesystem://")
 BROKER_DIR = VAR_DIR / "broker"
 CELERY_BROKER_URL = BROKER_URL

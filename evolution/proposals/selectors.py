@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, Prefetch, Q, QuerySet, Sum
+from django.db.models import Count, Prefetch, Q, QuerySet, Sum, Value
+from django.db.models.functions import Coalesce, Left
 from django.utils.translation import gettext_lazy as _
 
 from common.companies.models import Company
@@ -17,11 +18,18 @@ from common.errors import ApplicationError
 from evolution.proposals.choices import ItemStatus, Risk, Status, learning_label
 from evolution.proposals.models import PREFIX, WORK_ORDER, GitMirrorCommit, Proposal, ProposalItem
 
+#: Texts of an item that only the answer about one proposal carries: of fifty they would be many megabytes.
+HEAVY = ("base_text", "new_text", "diff")
 
-def proposals_of(company: Company, agent_id: int | None = None) -> QuerySet[Proposal]:
+
+def proposals_of(
+    company: Company, agent_id: int | None = None, *, with_texts: bool = True
+) -> QuerySet[Proposal]:
     """The company's proposals (of one agent, for a key bound to it), with agent and items loaded."""
     queryset = Proposal.objects.of_company(company).select_related("agent", "company")
-    queryset = queryset.prefetch_related(Prefetch("items", ProposalItem.objects.order_by("number")))
+    items = ProposalItem.objects.order_by("number")
+    items = items if with_texts else items.defer(*HEAVY)
+    queryset = queryset.prefetch_related(Prefetch("items", items))
     return queryset.filter(agent_id=agent_id) if agent_id is not None else queryset
 
 
@@ -69,7 +77,8 @@ def queue_around(waiting: QuerySet[Proposal], current: Proposal | None) -> Queue
     total = waiting.order_by()[: COUNTED + 1].count()
     rows = waiting.order_by(*WORK_ORDER).select_related("agent", "company")
     if current is None:
-        first, *after = list(rows[: PAGE + 1]) or [None]
+        waiting_now = list(rows[: PAGE + 1])
+        first, after = (waiting_now[0], waiting_now[1:]) if waiting_now else (None, [])
         before: list[Proposal] = []
     else:
         first = current
@@ -270,12 +279,13 @@ def audit(window: Window, status: str | None = None) -> QuerySet[ProposalItem]:
         items = items.filter(changed_at__gte=window.since)
     if window.until is not None:
         items = items.filter(changed_at__lt=window.until)
-    items = items.select_related("proposal", "proposal__agent")
-    return items.defer("base_text", "diff").order_by("-changed_at", "-pk")
+    items = items.select_related("proposal", "proposal__agent").defer(*HEAVY)
+    beginning = Left(Coalesce("new_text", Value("")), 200)
+    return items.annotate(beginning=beginning).order_by("-changed_at", "-pk")
 
 
-def audit_entries(items: QuerySet[ProposalItem]) -> Iterator[AuditEntry]:
-    """The lines of the audit view."""
+def audit_entries(items: Iterable[Any]) -> Iterator[AuditEntry]:
+    """The lines of the audit view, of items as `audit` loads them."""
     for item in items:
         proposal = item.proposal
         confirmed_by = item.decided_for or item.decided_by
@@ -288,7 +298,7 @@ def audit_entries(items: QuerySet[ProposalItem]) -> Iterator[AuditEntry]:
             number=item.number,
             type=learning_label(item.type, proposal.trigger),
             item_type=item.type,
-            content=" ".join((item.content or item.new_text or "").split())[:120],
+            content=" ".join((item.content or item.beginning).split())[:120],
             status=item.get_status_display(),
             state=item.status,
             confirmed_by=confirmed_by,

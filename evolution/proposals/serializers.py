@@ -8,6 +8,7 @@ from rest_framework import serializers
 from common.api.fields import TextField, WholeNumberField
 from evolution.proposals.choices import ConflictChoice
 from evolution.proposals.models import Proposal, ProposalItem
+from evolution.proposals.selectors import HEAVY
 from evolution.proposals.services.locking import hash_of
 
 #: The id of an end user. Not ending in a dot: as a folder such an id would name another user's files.
@@ -39,10 +40,22 @@ class ItemSerializer(serializers.ModelSerializer):
             "conflicts",
             "conflict_choice",
             "faults",
+            "flags",
             "status",
+            "changed_at",
+            "decided_by",
+            "decided_for",
             "rejection_reason",
             "result",
         )
+        read_only_fields = fields
+
+
+class ItemSummarySerializer(ItemSerializer):
+    """An item in a list: without its texts."""
+
+    class Meta(ItemSerializer.Meta):
+        fields = tuple(name for name in ItemSerializer.Meta.fields if name not in HEAVY)
         read_only_fields = fields
 
 
@@ -86,6 +99,11 @@ class ProposalSerializer(serializers.ModelSerializer):
             "applied_at",
             "expires_at",
             "failure",
+            "failure_code",
+            "rolled_back_by",
+            "rolled_back_at",
+            "rollback_reason",
+            "redactions",
             "version",
             "shown_hash",
             "created_at",
@@ -97,6 +115,16 @@ class ProposalSerializer(serializers.ModelSerializer):
     @extend_schema_field(str)
     def get_shown_hash(self, proposal: Proposal) -> str:
         return hash_of(proposal.items.all())
+
+
+class ProposalSummarySerializer(ProposalSerializer):
+    """A proposal in a list; what an approval sends back comes with the answer about this one alone."""
+
+    items = ItemSummarySerializer(many=True, read_only=True)
+
+    class Meta(ProposalSerializer.Meta):
+        fields = tuple(name for name in ProposalSerializer.Meta.fields if name != "shown_hash")
+        read_only_fields = fields
 
 
 class ItemInputSerializer(serializers.Serializer):
@@ -131,6 +159,7 @@ class ItemChangeSerializer(serializers.Serializer):
     content = TextField(required=False, allow_null=True)
     new_text = TextField(required=False, allow_null=True)
     target = TextField(required=False, allow_null=True)
+    new_target = TextField(required=False, allow_null=True)
     conflict_choice = TextField(required=False, allow_null=True)
 
 
@@ -171,12 +200,15 @@ class HealthSerializer(serializers.Serializer):
 
 
 class AuditEntrySerializer(serializers.Serializer):
-    """One line of the audit view."""
+    """One line of the audit view: codes for programs, labels for people."""
 
     at = serializers.DateTimeField()
     agent = serializers.CharField()
     code = serializers.CharField()
-    type = serializers.CharField()
+    item = serializers.IntegerField(source="number")
+    type = serializers.CharField(source="item_type")
+    type_label = serializers.CharField(source="type")
     content = serializers.CharField()
-    status = serializers.CharField()
+    status = serializers.CharField(source="state")
+    status_label = serializers.CharField(source="status")
     confirmed_by = serializers.CharField()

@@ -25,6 +25,7 @@ from evolution.proposals.serializers import (
     ItemChangeSerializer,
     ProposalInputSerializer,
     ProposalSerializer,
+    ProposalSummarySerializer,
     TextAnswerSerializer,
 )
 from evolution.proposals.services.applying import apply_proposal, approve_and_apply
@@ -51,7 +52,8 @@ class ProposalListView(FieldbookListView):
     serializer_class = ProposalSerializer
 
     def get_queryset(self) -> QuerySet[Proposal]:
-        queryset = proposals_of(self.caller.company, self.caller.agent_id).order_by("-created_at", "-id")
+        queryset = proposals_of(self.caller.company, self.caller.agent_id, with_texts=False)
+        queryset = queryset.order_by("-created_at", "-id")
         for name, known in _FILTERS.items():
             value = self.request.query_params.get(name)
             if value is None:
@@ -70,11 +72,10 @@ class ProposalListView(FieldbookListView):
             OpenApiParameter("agent", int),
             *[OpenApiParameter(name, str, enum=known) for name, known in _FILTERS.items()],
         ],
-        responses=ProposalSerializer(many=True),
+        responses=ProposalSummarySerializer(many=True),
     )
     def get(self, request: Request) -> Response:
-        page = self.paginate_queryset(self.get_queryset())
-        return self.get_paginated_response(ProposalSerializer(page, many=True).data)
+        return self.page_of(self.get_queryset(), ProposalSummarySerializer)
 
     @extend_schema(
         request=ProposalInputSerializer, responses={201: ProposalSerializer, 200: ProposalSerializer}

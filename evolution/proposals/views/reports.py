@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import csv
-from dataclasses import asdict
 from datetime import datetime, timedelta
 from io import StringIO
 
+from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.utils import timezone
 from django.utils.dateparse import parse_date, parse_datetime
@@ -19,7 +19,8 @@ from common.api.views import FieldbookListView, FieldbookView
 from common.csv_cells import escape_cell
 from common.errors import invalid
 from evolution.proposals.choices import ItemStatus
-from evolution.proposals.selectors import Window, audit, audit_entries, health
+from evolution.proposals.models import ProposalItem
+from evolution.proposals.selectors import AUDITED, Window, audit, audit_entries, health
 from evolution.proposals.serializers import AuditEntrySerializer, HealthSerializer
 from evolution.proposals.stability import personality_stability
 from evolution.proposals.views.proposals import number_of
@@ -29,7 +30,8 @@ WINDOW = [
     OpenApiParameter("from", str, description="ISO 8601 date or time, inclusive"),
     OpenApiParameter("to", str, description="ISO 8601 date (that day included) or time (exclusive)"),
 ]
-AUDIT_STATES = ("applied", "rejected", "skipped", "blocked", "rolled_back")
+AUDIT_STATES = tuple(str(state) for state in AUDITED)
+FORMATS = ["json", "csv"]
 
 
 def moment(request: Request, name: str, *, end: bool) -> datetime | None:
@@ -76,7 +78,7 @@ class HealthView(ReportView):
 
 
 class AuditView(ReportView, FieldbookListView):
-    """What became of each learning point, newest first; `?export=csv` for a table."""
+    """What became of each learning point, newest first; `?format=csv` for a table."""
 
     serializer_class = AuditEntrySerializer
 
@@ -84,7 +86,7 @@ class AuditView(ReportView, FieldbookListView):
         parameters=[
             *WINDOW,
             OpenApiParameter("status", str, enum=AUDIT_STATES),
-            OpenApiParameter("export", str, enum=["csv"]),
+            OpenApiParameter("format", str, enum=FORMATS),
         ],
         responses={(200, "application/json"): AuditEntrySerializer(many=True), (200, "text/csv"): str},
     )
@@ -94,22 +96,24 @@ class AuditView(ReportView, FieldbookListView):
             raise invalid(
                 "/status", _("The status is one of: %(known)s.") % {"known": ", ".join(AUDIT_STATES)}
             )
+        shape = request.query_params.get("format", "json")
+        if shape not in FORMATS:
+            raise invalid("/format", _("Choose json or csv."))
         items = audit(self.window(request), ItemStatus(status) if status else None)
-        if request.query_params.get("export") == "csv":
+        if shape == "csv":
             return audit_csv(items)
-        page = self.paginate_queryset(items)
-        return self.get_paginated_response(AuditEntrySerializer(list(audit_entries(page)), many=True).data)
+        entries = list(audit_entries(self.paginate_queryset(items)))
+        return self.get_paginated_response(AuditEntrySerializer(entries, many=True).data)
 
 
-def audit_csv(items) -> HttpResponse:
+def audit_csv(items: QuerySet[ProposalItem]) -> HttpResponse:
     """The audit view as CSV with inert cells, for a spreadsheet (UTF-8 with BOM)."""
     out = StringIO()
     writer = csv.writer(out)
     columns = ("at", "agent", "code", "type", "content", "status", "confirmed_by")
     writer.writerow([str(title) for title in AUDIT_TITLES])
     for entry in audit_entries(items.iterator(chunk_size=2000)):
-        values = asdict(entry)
-        writer.writerow([escape_cell(str(values[name])) for name in columns])
+        writer.writerow([escape_cell(str(getattr(entry, name))) for name in columns])
     response = HttpResponse(out.getvalue().encode("utf-8-sig"), content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = 'attachment; filename="audit.csv"'
     return response

@@ -34,7 +34,9 @@ class TeachingSerializer(serializers.Serializer):
     user_id = serializers.RegexField(USER_ID)
     text = TextField(max_length=20_000)
     conversation_id = TextField(required=False, allow_null=True, max_length=200)
-    context = MessageSerializer(many=True, required=False, allow_null=True, max_length=50)
+    context = MessageSerializer(  # type: ignore[assignment, call-arg]
+        many=True, required=False, allow_null=True, max_length=50
+    )
 
 
 class NothingDetectedSerializer(serializers.Serializer):
