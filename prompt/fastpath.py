@@ -12,14 +12,16 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from random import getrandbits
 from typing import Any
-from uuid import uuid4
+from uuid import UUID
 
 from django.conf import settings
-from django.db import Error, connection
+from django.db import DEFAULT_DB_ALIAS, Error, connection, connections
 from django.utils import timezone
 from django_structlog.app_settings import app_settings as request_log_settings
 from prometheus_client import Counter
+from psycopg import Cursor
 
 from agents.models import Agent, AgentVersion
 from common.choices import GLOBAL_SLUG
@@ -61,6 +63,7 @@ JOIN {AgentVersion._meta.db_table} v ON v.agent_id = a.id AND v.number = a.versi
 WHERE k.prefix = %s AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > %s)
       AND c.enabled AND a.enabled AND a.deleted_at IS NULL
 """  # noqa: S608 - the names are those of our own tables
+_SQLITE_SQL = _SQL.replace("%s", "?")
 
 _COUNTER = Counter(
     "fieldbook_prompt_fast_answers_total", "Prompt fetches answered in front of Django.", ["status"]
@@ -97,6 +100,7 @@ class PromptFastPath:
 
     def __init__(self, application: Application) -> None:
         self.application = application
+        self.trusts_request_ids = request_log_settings.TRUST_UPSTREAM_REQUEST_ID
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         fetch = _recognised(environ)
@@ -109,10 +113,11 @@ class PromptFastPath:
             if facts and found:
                 if facts.is_use_due:
                     note_key_use(key=ApiKey(pk=facts.key_id, last_used_at=None), now=now)
-                return _send(*found, environ, start_response)
+                given = environ.get("HTTP_X_REQUEST_ID") if self.trusts_request_ids else None
+                return _send(*found, given, start_response)
         except Error:
-            # Django meets the same database and says what there is to say (503, or the answer after all).
-            connection.close_if_unusable_or_obsolete()
+            # With a new connection Django answers after all, or says what there is to say (503).
+            connection.close()
         return self._through_django(fetch, environ, start_response)
 
     def _through_django(
@@ -156,14 +161,7 @@ def _recognised(environ: Environ) -> _Fetch | None:
 
 def _facts(fetch: _Fetch, now: datetime) -> _Facts | None:
     """What the view would find out about key and agent, in one query; None when anything is amiss."""
-    at = connection.ops.adapt_datetimefield_value
-    recently = at(now - LAST_USED_RESOLUTION)
-    connection.close_if_unusable_or_obsolete()
-    # The query itself is the health check: when it fails, Django's own connection handling takes over.
-    connection.health_check_done = True  # type: ignore[attr-defined]
-    with connection.cursor() as cursor:
-        cursor.execute(_SQL, [recently, fetch.agent_id, GLOBAL_SLUG, fetch.prefix, at(now)])
-        row = cursor.fetchone()
+    row = _row(fetch, now)
     if row is None:
         return None
     key_id, secret_hash, scopes, is_use_due, company_id, slug, version, sha256 = row
@@ -177,11 +175,37 @@ def _facts(fetch: _Fetch, now: datetime) -> _Facts | None:
         body_sha256=sha256,
         company_id=company_id,
         company_slug=slug,
-        day=timezone.localdate(now).isoformat(),
+        day=str(now.astimezone(timezone.get_default_timezone()).date()),
         time_zone=settings.TIME_ZONE,
         media_type=fetch.media_type,
     )
     return _Facts(key_id, bool(is_use_due), answer_key)
+
+
+def _row(fetch: _Fetch, now: datetime) -> Any:
+    """The one query, on Django's connection but past its cursors, which cost more than the query.
+
+    PostgreSQL plans it once a connection; without kept connections (a pooler between) that could not work.
+    """
+    database: Any = connections[DEFAULT_DB_ALIAS]
+    database.close_if_unusable_or_obsolete()
+    # The query itself is the health check.
+    database.health_check_done = True
+    database.ensure_connection()
+    recently = now - LAST_USED_RESOLUTION
+    with database.wrap_database_errors:
+        if database.vendor == "sqlite":
+            # Django keeps times there as text in UTC.
+            parameters = [_as_text(recently), fetch.agent_id, GLOBAL_SLUG, fetch.prefix, _as_text(now)]
+            return database.connection.execute(_SQLITE_SQL, parameters).fetchone()
+        cursor = Cursor(database.connection)
+        is_kept = database.settings_dict["CONN_MAX_AGE"] != 0
+        cursor.execute(_SQL, [recently, fetch.agent_id, GLOBAL_SLUG, fetch.prefix, now], prepare=is_kept)
+        return cursor.fetchone()
+
+
+def _as_text(utc: datetime) -> str:
+    return str(utc.replace(tzinfo=None))
 
 
 def _kept(fetch: _Fetch, key: AnswerKey, if_none_match: str | None) -> tuple[int, Answer] | None:
@@ -193,9 +217,10 @@ def _kept(fetch: _Fetch, key: AnswerKey, if_none_match: str | None) -> tuple[int
     return (code, answer) if answer else None
 
 
-def _send(code: int, answer: Answer, environ: Environ, start_response: StartResponse) -> list[bytes]:
-    given = environ.get("HTTP_X_REQUEST_ID") if request_log_settings.TRUST_UPSTREAM_REQUEST_ID else None
-    start_response(answer.status, [*answer.headers, (_REQUEST_ID, given or str(uuid4()))])
+def _send(code: int, answer: Answer, request_id: str | None, start_response: StartResponse) -> list[bytes]:
+    # Not `uuid4`: its system call lets another thread have the interpreter, and nobody has to guess this.
+    request_id = request_id or str(UUID(int=getrandbits(128), version=4))
+    start_response(answer.status, [*answer.headers, (_REQUEST_ID, request_id)])
     _ANSWERED[code].inc()
     return [answer.body]
 

@@ -7,7 +7,7 @@ from unittest import mock
 import pytest
 import time_machine
 from django.core.handlers.wsgi import WSGIHandler
-from django.db import OperationalError, connection
+from django.db import DatabaseError, OperationalError, connection, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
@@ -149,12 +149,14 @@ def test_a_known_etag_is_answered_with_304_also_after_other_fetches(server, agen
     assert server.asked_django == 2
 
 
-def test_a_fast_fetch_is_one_query(server, agent, read_key):
+def test_a_fast_fetch_is_one_query_past_djangos_cursors(server, agent, read_key):
     server.fetch(agent, read_key)
-    with CaptureQueriesContext(connection) as queries:
+    with (
+        CaptureQueriesContext(connection) as queries,
+        mock.patch.object(fastpath, "_row", wraps=fastpath._row) as row,
+    ):
         server.fetch(agent, read_key)
-    assert len(queries) == 1
-    assert queries[0]["sql"].lstrip().startswith("SELECT")
+    assert (row.call_count, len(queries)) == (1, 0)
 
 
 CHANGES = {
@@ -324,11 +326,24 @@ def test_a_prompt_with_warnings_is_not_kept(server, agent, read_key):
     assert "不删数据" in server.fetch(agent, read_key).body.decode()
 
 
-def test_a_database_that_does_not_answer_is_djangos_to_report(server, agent, read_key):
+def test_a_failing_query_closes_the_connection_and_leaves_the_request_to_django(
+    server, agent, read_key, monkeypatch
+):
     server.fetch(agent, read_key)
-    with mock.patch.object(BaseDatabaseWrapper, "cursor", side_effect=OperationalError):
+    closed = mock.Mock()
+    monkeypatch.setattr(BaseDatabaseWrapper, "close", closed)
+    with mock.patch.object(fastpath, "_row", side_effect=OperationalError):
         answer = server.fetch(agent, read_key)
-    assert (answer.code, server.asked_django) == (503, 2)
+    assert (answer.code, server.asked_django, closed.call_count) == (200, 2, 1)
+
+
+def test_errors_of_the_driver_count_as_errors_of_the_database(db):
+    with (
+        mock.patch.multiple(fastpath, _SQL="SELECT nothing", _SQLITE_SQL="SELECT nothing"),
+        pytest.raises(DatabaseError),
+        transaction.atomic(),
+    ):
+        fastpath._row(fastpath._Fetch(1, "", "", "", ()), timezone.now())
 
 
 def test_the_use_of_a_key_is_noted_once_a_minute(server, agent, acme):

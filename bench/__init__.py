@@ -1,0 +1,1 @@
+"""Benchmarks: each measures the application beside its peers in one run and prints ratios. Never imported by it."""
