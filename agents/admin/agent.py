@@ -55,9 +55,9 @@ class AgentAdmin(AgentSaving, AgentVerbs, AgentHistory, AgentImport):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet:
         queryset = super().get_queryset(request).live()
-        return (
-            with_counts(queryset) if self._is_list(request) else queryset.select_related("company", "owner")
-        )
+        if self._is_list(request):
+            return with_counts(queryset).defer("system_prompt", "description")
+        return queryset.select_related("company", "owner")
 
     def get_inlines(self, request: HttpRequest, obj: Agent | None) -> list[type]:
         return page_inlines()

@@ -20,7 +20,7 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 from agents.admin.by_hand import confirm_by_hand, guard_of, rules_on
 from agents.admin.comparison import Comparison, shown_texts
 from agents.admin.document_history import DocumentHistory
-from agents.admin.filters import AgentFilter
+from agents.admin.filters import AgentFilter, without_agent_texts
 from agents.admin.held import Held, HeldAdmin, VersionedForm
 from agents.choices import Source
 from agents.models import Agent, Document, DocumentVersion
@@ -92,14 +92,14 @@ class DocumentAdmin(HeldAdmin, DocumentHistory):
     list_display = ("path_shown", "agent_link", "company", "kind", "version_shown", "updated_at")
     list_display_links = ("path_shown",)
     list_filter = (CompanyFilter, AgentFilter)
-    list_select_related = ("agent", "company")
     search_fields = ("path", "agent__name")
     ordering = ("path", "id")
     autocomplete_fields = ("agent",)
     change_form_template = "agents/document_change_form.html"
 
     def get_queryset(self, request: HttpRequest) -> QuerySet:
-        return super().get_queryset(request).live().select_related("agent__company", "company")
+        documents = super().get_queryset(request).live().select_related("agent__company", "company")
+        return without_agent_texts(documents)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """A document is emptied, not deleted: its history is part of the body."""

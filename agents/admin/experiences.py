@@ -18,7 +18,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 from unfold.decorators import display
 
-from agents.admin.filters import AgentFilter
+from agents.admin.filters import AgentFilter, without_agent_texts
 from agents.admin.held import Held, HeldAdmin, VersionedForm, stale
 from agents.admin.row_files import RowFiles, csv_response
 from agents.choices import Source
@@ -55,7 +55,6 @@ class ExperienceAdmin(HeldAdmin, RowFiles):
     list_display = ("content_shown", "agent_link", "place", "enabled", "updated_at")
     list_display_links = ("content_shown",)
     list_filter = (CompanyFilter, AgentFilter, ("enabled", admin.BooleanFieldListFilter))
-    list_select_related = ("agent__company",)
     search_fields = ("content",)
     ordering = ("agent_id", "order", "id")
     autocomplete_fields = ("agent",)
@@ -64,7 +63,8 @@ class ExperienceAdmin(HeldAdmin, RowFiles):
     change_list_template = "agents/experience_change_list.html"
 
     def get_queryset(self, request: HttpRequest) -> QuerySet:
-        return super().get_queryset(request).filter(agent__deleted_at=None).select_related("agent__company")
+        """A deleted agent has no rows, so only rows of live ones are found."""
+        return without_agent_texts(super().get_queryset(request).select_related("agent__company"))
 
     def get_fieldsets(self, request: HttpRequest, obj: Experience | None = None) -> list:
         fields = ("agent", "content", "enabled") if obj is None else ("agent", "content", "enabled", "place")

@@ -1,4 +1,4 @@
-"""Filters of the agent lists."""
+"""Filters of the agent lists, and what those lists leave unread."""
 
 from __future__ import annotations
 
@@ -54,3 +54,8 @@ class AgentFilter(SimpleListFilter):
         if not value:
             return queryset
         return queryset.filter(agent=value) if value.isascii() and value.isdigit() else queryset.none()
+
+
+def without_agent_texts(queryset: QuerySet) -> QuerySet:
+    """Rows that name their agent need none of its long texts, which a list would load once a row."""
+    return queryset.defer("agent__system_prompt", "agent__description")
