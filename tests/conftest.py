@@ -12,6 +12,7 @@ from django.core.cache import cache
 from django.db import connection
 from django.db.backends.base.operations import BaseDatabaseOperations
 from django.test import Client
+from django.utils import translation
 from hypothesis import settings as hypothesis_settings
 
 from common.companies.models import Company
@@ -77,6 +78,13 @@ def _empties_tables(item: pytest.Item) -> bool:
 def _fresh_cache() -> Iterator[None]:
     cache.clear()
     yield
+
+
+@pytest.fixture(autouse=True)
+def _english() -> Iterator[None]:
+    """Messages of code that no request asks for are English; a request says its own language."""
+    with translation.override("en"):
+        yield
 
 
 @pytest.fixture

@@ -175,7 +175,7 @@ def _checked_experiences(
             faults.append(f"experiences/{number}: {error.message}")
             continue
         if not isinstance(enabled, bool):
-            faults.append(f"experiences/{number}: {_('“enabled” must be true or false.')}")
+            faults.append("experiences/%d: %s" % (number, _("“enabled” must be true or false.")))  # noqa: UP031
             continue
         checked.append(ImportedExperience(text, enabled))
     return tuple(checked)
@@ -201,7 +201,7 @@ def _checked_documents(
 def _size_faults(name: str, value: Any, limit: int) -> list[str]:
     """A document is kept exactly as it is, so its text is counted as it is, without trimming."""
     if not isinstance(value, str) or forbidden_character(value):
-        return [f"{name}: {_('This must be a text without NUL characters.')}"]
+        return ["%s: %s" % (name, _("This must be a text without NUL characters."))]  # noqa: UP031
     if len(value) > limit:
         message = _("At most %(limit)d characters; this has %(actual)d: remove %(excess)d.") % {
             "limit": limit,
