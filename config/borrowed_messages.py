@@ -54,8 +54,9 @@ UNFOLD = (
     gettext_noop("Previous"),
     gettext_noop("Quote"),
     gettext_noop(
-        'Raw passwords are not stored, so there is no way to see this user’s password, but you can change the password using <a href="{}" class="text-primary-600 dark:text-primary-500">this form</a>.'
-    ),  # noqa: E501
+        "Raw passwords are not stored, so there is no way to see this user’s password, but you can change "
+        'the password using <a href="{}" class="text-primary-600 dark:text-primary-500">this form</a>.'
+    ),
     gettext_noop("Recent searches"),
     gettext_noop("Record picture"),
     gettext_noop("Redo"),
@@ -83,6 +84,7 @@ UNFOLD = (
     gettext_noop("Unlink"),
     gettext_noop("Unordered list"),
     gettext_noop("Value"),
+    gettext_noop("Welcome"),
     gettext_noop("Welcome back to"),
     gettext_noop("You can not create nested object without parent"),
     gettext_noop("You have been successfully logged out from the administration"),

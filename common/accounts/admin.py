@@ -298,13 +298,20 @@ class RoleAdmin(ReadOnlyAdmin, GroupAdmin):
         counted = models.Count("user", filter=models.Q(user__in=seen), distinct=True)
         return super().get_queryset(request).annotate(person_count=counted)
 
+    def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
+        """The heading of the page is the row's own name, so the row carries it in the reader's language."""
+        obj = super().get_object(request, object_id, from_field)
+        if obj is not None:
+            obj.stored_name, obj.name = obj.name, role_label(obj.name)
+        return obj
+
     @display(description=_("role"), ordering="name")
     def role(self, obj: Group) -> str:
         return role_label(obj.name)
 
     @display(description=_("purpose"))
     def purpose(self, obj: Group) -> str:
-        return role_hint(obj.name)
+        return role_hint(getattr(obj, "stored_name", obj.name))
 
     @display(description=_("people"), ordering="person_count")
     def person_count(self, obj: Group) -> int:

@@ -28,6 +28,7 @@ _COMPANIES = Receipt._meta.get_field("company").related_model._default_manager
 _AGENTS = Receipt._meta.get_field("agent").related_model._default_manager
 #: Agents offered by the filter; others are reached from their own page.
 _OFFERED = 200
+_SPOKEN = {"": _("(erased)"), "True": _("yes"), "False": _("no")}
 _STATUS_COLOURS = {
     LineStatus.APPLIED: "success",
     LineStatus.USER_REJECTED: "warning",
@@ -206,9 +207,12 @@ def receipt_page(receipt: Receipt) -> dict[str, Any]:
 
 def _text(texts: dict[tuple[int | None, str], str], line_id: int | None, field: str) -> Any:
     text = texts.get((line_id, field))
-    if text == "":
-        return _("(erased)")
-    return visible(text) if text else ""
+    return "" if text is None else _shown(text)
+
+
+def _shown(text: str) -> Any:
+    """A stored text as staff read it: erased, a switch, or as it is."""
+    return _SPOKEN[text] if text in _SPOKEN else visible(text)
 
 
 @admin.register(ReceiptLine)
@@ -287,9 +291,7 @@ class ReceiptLineAdmin(ReadOnlyAdmin):
 
     def _text_of(self, obj: ReceiptLine, field: str) -> Any:
         found = [text.text for text in obj.texts.all() if text.field == field]
-        if not found:
-            return "–"
-        return visible(found[0][:300]) if found[0] else _("(erased)")
+        return _shown(found[0][:300]) if found else "–"
 
     @display(description=_("status"), ordering="status", label=_STATUS_COLOURS)
     def outcome(self, obj: ReceiptLine) -> tuple[str, str]:
