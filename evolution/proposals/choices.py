@@ -111,3 +111,19 @@ def learning_label(item_type: str, trigger: str) -> Any:
     """偏好学习, 行为规则, 错误学习, 显式教学; else the item's type in words."""
     found = _LEARNING_BY_TYPE.get(item_type) or _LEARNING_BY_TRIGGER.get(trigger)
     return found or ItemType(item_type).label
+
+
+#: What the flags of an item mean (evolution/proposals/rules/lures.py).
+FLAG_LABELS: dict[str, Any] = {
+    "override": _("tries to overrule other instructions"),
+    "persona": _("gives the agent another self"),
+    "tool_call": _("makes the agent call tools or run commands"),
+    "exfiltration": _("sends data elsewhere"),
+    "secrecy": _("keeps something from the user or the reviewer"),
+    "no_questions": _("takes away questions or approvals"),
+    "prompt_leak": _("asks for the hidden instructions"),
+    "forged_turn": _("imitates a system message or another turn"),
+    "hidden_characters": _("holds characters that show nothing"),
+    "encoded": _("holds a long encoded text"),
+    "unread": _("is too long to be searched in full"),
+}

@@ -19,7 +19,7 @@ from agents.rules.protection import REASON_LABELS, Outcome, Reason
 from common.admin import visible
 from common.diff import hunks
 from common.text import show_hidden
-from evolution.proposals.choices import ConflictChoice, ConflictKind, ItemStatus, Risk, Status
+from evolution.proposals.choices import FLAG_LABELS, ConflictChoice, ConflictKind, ItemStatus, Risk, Status
 from evolution.proposals.evidence import Evidence, said_by
 from evolution.proposals.models import Proposal, ProposalItem
 from evolution.proposals.operations.role import ROLE_TARGET
@@ -159,6 +159,13 @@ class ShownItem:
     @property
     def faults(self) -> list[SafeString]:
         return [visible(fault["detail"]) for fault in self.item.faults]
+
+    @property
+    def flags(self) -> list[tuple[Any, SafeString]]:
+        """(what it seems to try, the words); for the reviewer's eyes, nothing is blocked by it."""
+        return [
+            (FLAG_LABELS.get(flag["kind"], flag["kind"]), visible(flag["text"])) for flag in self.item.flags
+        ]
 
     @property
     def nearest(self) -> list[tuple[int, SafeString, SafeString]]:
