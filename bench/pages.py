@@ -39,7 +39,10 @@ def main() -> int:
         small = large = {}
         for rows in (SMALL, options.rows):
             grow(agent, rows)
-            times = {name: _median(client, path.format(agent=agent), options.rounds) for name, path in PAGES.items()}
+            times = {
+                name: _median(client, path.format(agent=agent), options.rounds)
+                for name, path in PAGES.items()
+            }
             small, large = (times, large) if rows == SMALL else (small, times)
     return _report(small, large, options)
 
@@ -71,7 +74,9 @@ def _report(small: dict[str, float], large: dict[str, float], options: argparse.
     for name, before in small.items():
         ratio = large[name] / before
         missed += ratio > TARGET
-        print(f"{name:<14}{before:>12.1f} ms{large[name]:>14.1f} ms   {ratio:5.2f}{'  missed' * (ratio > TARGET)}")
+        print(
+            f"{name:<14}{before:>12.1f} ms{large[name]:>14.1f} ms   {ratio:5.2f}{'  missed' * (ratio > TARGET)}"
+        )
     return 1 if missed and options.check else 0
 
 

@@ -46,7 +46,13 @@ def grow(agent_id: int, rows: int) -> None:
     numbers = range(first, rows)
     Agent.objects.bulk_create(
         (
-            Agent(company=company, name=f"agent {number}", name_key=f"agent {number}", system_prompt="x", version=1)
+            Agent(
+                company=company,
+                name=f"agent {number}",
+                name_key=f"agent {number}",
+                system_prompt="x",
+                version=1,
+            )
             for number in numbers
         ),
         batch_size=2000,
@@ -63,14 +69,28 @@ def grow(agent_id: int, rows: int) -> None:
 def _documents(company: Company, agents: list[int]) -> None:
     documents = Document.objects.bulk_create(
         (
-            Document(agent_id=pk, company=company, path="memory/x.md", path_key="memory/x.md", kind="memory", current_version=1)
+            Document(
+                agent_id=pk,
+                company=company,
+                path="memory/x.md",
+                path_key="memory/x.md",
+                kind="memory",
+                current_version=1,
+            )
             for pk in agents
         ),
         batch_size=2000,
     )
     DocumentVersion.objects.bulk_create(
         (
-            DocumentVersion(document=document, number=1, text="x", sha256="0" * 64, source=Source.IMPORT, created_at=timezone.now())
+            DocumentVersion(
+                document=document,
+                number=1,
+                text="x",
+                sha256="0" * 64,
+                source=Source.IMPORT,
+                created_at=timezone.now(),
+            )
             for document in documents
         ),
         batch_size=2000,
@@ -87,7 +107,12 @@ def _receipts(company: Company, agent: Agent, numbers: range, now) -> None:
         batch_size=2000,
     )  # fmt: skip
     ReceiptLine.objects.bulk_create(
-        (ReceiptLine(receipt=receipt, agent=agent, order=0, type="role", target="system_prompt", status="applied") for receipt in receipts),
+        (
+            ReceiptLine(
+                receipt=receipt, agent=agent, order=0, type="role", target="system_prompt", status="applied"
+            )
+            for receipt in receipts
+        ),
         batch_size=2000,
     )
 

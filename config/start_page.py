@@ -68,8 +68,8 @@ def _agent_card(agents: QuerySet) -> dict[str, Any]:
 
 
 def _experience_card(request: HttpRequest) -> dict[str, Any]:
-    rows = Experience.objects.seen_by(request.user).filter(agent__deleted_at=None)
-    rows = _of_company(request, rows, "agent__company")
+    # Rows of deleted agents do not exist, so there is no need to look at the agents.
+    rows = _of_company(request, Experience.objects.seen_by(request.user), "agent__company")
     counts = rows.aggregate(total=Count("pk"), on=Count("pk", filter=Q(enabled=True)))
     return _switch_card(
         _("Best-practice experiences"), "lightbulb", "admin:experiences_experience_changelist", counts
@@ -95,7 +95,10 @@ def _key_card(request: HttpRequest) -> dict[str, Any]:
 
 
 def _recent_agents(agents: QuerySet) -> list[dict[str, Any]]:
-    rows = agents.with_counts().select_related("company").order_by("-updated_at", "-id")[:RECENT]
+    newest = list(agents.order_by("-updated_at", "-id").values_list("pk", flat=True)[:RECENT])
+    # Counted for these few only: counting first and sorting then would count for every agent there is.
+    rows = Agent.objects.filter(pk__in=newest).with_counts().select_related("company")
+    rows = rows.order_by("-updated_at", "-id")
     return [
         {
             "agent": agent,

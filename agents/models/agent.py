@@ -103,6 +103,8 @@ class Agent(TimestampedModel):
             ("restore_agent", "Can restore an agent version"),
             ("import_agent", "Can import agents"),
         ]
+        # What the start page shows first.
+        indexes = [models.Index(fields=["-updated_at", "-id"], name="agents_agent_updated")]
         constraints = [
             models.UniqueConstraint(
                 fields=["company", "name_key"], condition=Q(deleted_at=None), name="agents_agent_name"

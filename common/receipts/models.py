@@ -94,8 +94,9 @@ class Receipt(AppendOnlyModel):
         constraints = [
             models.UniqueConstraint(fields=["company", "number"], name="receipts_receipt_company_number")
         ]
-        # The list page: newest first within a company or an agent.
+        # The list page: newest first, of all companies, within a company, or of an agent.
         indexes = [
+            models.Index(fields=["-at", "-id"], name="receipts_receipt_at"),
             models.Index(fields=["company", "-at", "-id"], name="receipts_receipt_company_at"),
             models.Index(fields=["agent", "-at", "-id"], name="receipts_receipt_agent_at"),
         ]
