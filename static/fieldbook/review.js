@@ -157,6 +157,12 @@
       }
     }
 
+    /* A browser does not focus by itself where the address names a part of the page. */
+    var box = page.querySelector(".review-edit textarea");
+    if (box) {
+      box.focus();
+    }
+
     var help = page.querySelector("[data-help]");
     if (help && keys) {
       help.hidden = false;
