@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any
@@ -107,13 +107,9 @@ def _row(record: LessonRecord) -> dict[str, Any]:
         "severity": str(record.severity),
         "category": str(record.category),
         "date": record.date.isoformat() if record.date else None,
-        "tags": _texts(record.tags),
-        "related_files": _texts(record.related_files),
+        "tags": list(record.tags),
+        "related_files": list(record.related_files),
         "key_lesson": key_lesson(record),
         "path": lesson_path(record.number),
         "expires": record.expires_on.isoformat() if record.expires_on else None,
     }
-
-
-def _texts(values: Sequence[str]) -> list[str]:
-    return list(values)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from common.text import clean
 from evolution.lessons.markdown.scalars import entry, flow_list, scalar
 from evolution.lessons.markdown.sections import HEADINGS, escaped
 from evolution.lessons.rules.kinds import Status, lesson_code
@@ -44,7 +47,7 @@ def write_lesson(record: LessonRecord) -> str:
         _section("when", escaped(record.when)),
         _section("how", escaped(record.how)),
         _section("takeaway", _quote(record.takeaway)),
-        _section("checklist", "\n".join(map(_check, record.checklist))),
+        _section("checklist", "\n".join(map(_check, filter(_is_filled, record.checklist)))),
         _section(
             "related", "\n".join(f"- {lesson_code(number)}" for number in record.related) or NONE_RELATED
         ),
@@ -54,8 +57,8 @@ def write_lesson(record: LessonRecord) -> str:
 
 def template() -> str:
     """The empty form, to be filled in by hand."""
-    form = LessonRecord(checklist=[Check("")] * 3)
-    return write_lesson(form).replace("- [ ]\n", "- [ ] \n")
+    heading = HEADINGS["checklist"]
+    return write_lesson(LessonRecord()).replace(heading, f"{heading}\n\n- [ ] \n- [ ] \n- [ ] ")
 
 
 def single_line(text: str) -> str:
@@ -76,25 +79,29 @@ def _front_matter(record: LessonRecord) -> list[str]:
         f"category: {scalar(record.category)}",
         f"date: {record.date.isoformat() if record.date else 'YYYY-MM-DD'}",
         f"trigger: {scalar(_on_one_line(record.trigger))}",
-        f"tags: {flow_list(record.tags)}",
-        entry("related_files", list(record.related_files)),
+        f"tags: {flow_list(_texts(map(_on_one_line, record.tags)))}",
+        entry("related_files", _texts(record.related_files)),
         f"supersedes: {_code_or_null(record.supersedes)}",
         f"superseded_by: {_code_or_null(record.superseded_by)}",
         f"expires: {record.expires_on.isoformat() if record.expires_on else 'null'}",
     ]
     optional = {"signal": record.signal, "model": record.model, "config_hash": record.config_hash}
-    lines += [entry(key, value) for key, value in optional.items() if value]
+    lines += [entry(key, clean(value)) for key, value in optional.items() if clean(value)]
     implied = Status.SUPERSEDED if record.superseded_by else Status.ACTIVE
     if record.status != implied:
         lines.append(f"status: {scalar(record.status)}")
-    if record.references:
-        lines.append(entry("references", list(record.references)))
+    if references := _texts(record.references):
+        lines.append(entry("references", references))
     lines += [entry(key, value) for key, value in record.extras.items() if key not in FIELDS]
     return lines
 
 
 def _on_one_line(text: str) -> str:
-    return " ".join(text.split("\n"))
+    return " ".join(clean(text).split("\n"))
+
+
+def _texts(values: Iterable[str]) -> list[str]:
+    return [text for text in map(clean, values) if text]
 
 
 def _code_or_null(number: int | None) -> str:
@@ -110,7 +117,11 @@ def _quote(text: str) -> str:
 
 
 def _check(check: Check) -> str:
-    return f"- [{'x' if check.done else ' '}] {single_line(check.text)}".rstrip()
+    return f"- [{'x' if check.done else ' '}] {single_line(check.text)}"
+
+
+def _is_filled(check: Check) -> bool:
+    return bool(single_line(check.text))
 
 
 def _is_wide(char: str) -> bool:

@@ -38,7 +38,7 @@ _CUE_RE = re.compile(
     r"|(?P<when>触发|场景|when(?!\w))"
     r"|(?P<how>修(?!饰)|fix(?!\w)|solution(?!\w))"
     r"|(?P<takeaway>教训|lessons?(?: learned)?(?!\w)))"
-    r"(?P<label>[\u4e00-\u9fff]{0,6}?[*】\]]{0,2}\s?(?:[:：][*】\]]{0,2}|$))?",
+    r"(?P<label>[\u4e00-\u9fff]{0,6}[*】\]]{0,2}\s?[:：][*】\]]{0,2}|(?:分析|方案|方法|场景|条件|现象)?[*】\]]{0,2}$)?",
     re.IGNORECASE,
 )
 _SENTENCE_END = (".", ":", "!", "?", "。", "：", "！", "？", "；", ";")
@@ -172,7 +172,8 @@ def body_parts(body: str) -> dict[str, str]:
         if _TRAILER_RE.match(line):
             current = None
         elif not line.strip():
-            current = current if is_block else None
+            # An empty line may stand between a heading and its text only.
+            current = current if current and not current[-1] else None
         elif cue and (
             cue["label"] is not None or is_item or not previous or previous.endswith(_SENTENCE_END)
         ):

@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 
-from common.tokens import tokens
 from evolution.lessons.rules.paths import directories, normalise_paths
 from evolution.lessons.rules.recall import (
     BM25_BY_FIELD,
@@ -27,7 +26,7 @@ from evolution.lessons.rules.recall import (
     relevance,
     score,
 )
-from evolution.lessons.rules.words import index_words, path_words, paths_tokens, tag_keys
+from evolution.lessons.rules.words import index_words, keywords, path_words, paths_tokens, tag_keys
 
 
 @dataclass(frozen=True)
@@ -57,7 +56,7 @@ def entry_of(title: str, text: str, files: Sequence[str], tags: Sequence[str], d
         lengths={name: sum(words.values()) for name, words in counts.items()},
         files=tuple(paths),
         tags=frozenset(tag_keys(tags)),
-        keywords=frozenset(tokens("\n".join([title, text, *tags]))),
+        keywords=frozenset(keywords("\n".join([title, text, *tags]))),
     )
 
 

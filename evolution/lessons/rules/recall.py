@@ -14,9 +14,8 @@ from datetime import date
 from django.utils.translation import gettext_lazy as _
 
 from common.errors import ApplicationError
-from common.tokens import tokens
 from evolution.lessons.rules.paths import basename, directories, normalise_paths
-from evolution.lessons.rules.words import MAX_TEXT, first_line, paths_tokens, query_words, tag_keys
+from evolution.lessons.rules.words import MAX_TEXT, first_line, keywords, paths_tokens, query_words, tag_keys
 
 
 @dataclass(frozen=True)
@@ -88,7 +87,7 @@ def recall_query(task: str, tags: Sequence[str] = (), files: Sequence[str] = ())
     query = RecallQuery(
         words=query_words(task),
         title_words=query_words(first_line(task)),
-        keywords=tokens(task),
+        keywords=keywords(task),
         path_tokens=paths_tokens(paths),
         files=paths,
         tags=tag_keys(tags),
@@ -173,14 +172,14 @@ class Relevance:
 def relevance(
     query: RecallQuery,
     tags: frozenset[str],
-    keywords: frozenset[str],
+    words: frozenset[str],
     files: Sequence[str],
     rarity: Mapping[str, float],
     weights: Weights = WEIGHTS,
 ) -> Relevance:
     """The weighted mean of the supplied dimensions. docs/rules.md: recall relevance.
 
-    `tags` (keys), `keywords` (tokens) and `files` (normalised) are the lesson's; `rarity` is the idf of each
+    `tags` (keys), `words` (keywords) and `files` (normalised) are the lesson's; `rarity` is the idf of each
     keyword of the query among the company's lessons.
     """
     scores: dict[str, float] = {}
@@ -189,7 +188,7 @@ def relevance(
         scores["tags"] = jaccard(query.tags, tags)
         shares["tags"] = weights.tags_share
     if query.keywords:
-        scores["keywords"] = keyword_share(query.keywords, keywords, rarity, weights)
+        scores["keywords"] = keyword_share(query.keywords, words, rarity, weights)
         shares["keywords"] = weights.keywords_share
     if query.files:
         scores["files"] = file_match(query.files, files, weights)

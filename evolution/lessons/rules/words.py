@@ -36,6 +36,16 @@ def stem(word: str) -> str:
 
 def index_words(text: str) -> list[str]:
     """The words of a text with their repetitions: stems, parts of identifiers, CJK pieces and characters."""
+    characters = _CJK_RE.findall(nfkc(text[:MAX_TEXT]))
+    return _words(text) + [char for char in characters if char not in DROPPED_CHARACTERS]
+
+
+def keywords(text: str) -> list[str]:
+    """The different words of a text without single CJK characters, which are too common to be trusted."""
+    return list(dict.fromkeys(_words(text)))
+
+
+def _words(text: str) -> list[str]:
     text = text[:MAX_TEXT]
     words: list[str] = []
     for token in occurrences(text):
@@ -45,7 +55,6 @@ def index_words(text: str) -> list[str]:
     # Folding hides the humps of camelCase, so they are looked for in the text as written.
     for camel in _CAMEL_WORD_RE.findall(nfkc(text)):
         words += [stem(part.casefold()) for part in _CAMEL_PART_RE.findall(camel) if len(part) > 1]
-    words += [char for char in _CJK_RE.findall(nfkc(text)) if char not in DROPPED_CHARACTERS]
     return words
 
 
