@@ -127,6 +127,14 @@ def test_the_language_is_switched_by_post_before_and_after_signing_in(signed_in,
     assert page.count('action="/i18n/setlang/"') >= 2
 
 
+@pytest.mark.parametrize("code", ["zh-hans", "en"])
+def test_each_language_is_offered_by_its_own_name(db, code):
+    client = Client(headers={"accept-language": code})
+    page = client.get("/admin/login/").content.decode()
+    assert ">简体中文</button>" in page
+    assert ">English</button>" in page
+
+
 def test_the_language_is_not_switched_by_get(db):
     client = Client()
     client.get("/i18n/setlang/", {"language": "en"})
