@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from django import forms
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from agents.importers.items import Item
@@ -35,8 +37,16 @@ class Upload:
         return base64.b64encode(self.data).decode()
 
 
-class FilesInput(forms.ClearableFileInput):
-    """A file field that takes several files."""
+class FileInput(forms.FileInput):
+    """A plain file field. Unfold's script writes the name of the file into a text box around it."""
+
+    def render(self, *args: Any, **options: Any) -> SafeString:
+        box = '<span><span><span>{}</span></span><input type="text" hidden disabled></span>'
+        return format_html(box, super().render(*args, **options))
+
+
+class FilesInput(FileInput):
+    """The same for several files."""
 
     allow_multiple_selected = True
 
@@ -45,8 +55,13 @@ class FilesField(forms.FileField):
     """The uploaded files as `Upload`s; VALIDATION_ERROR-like form errors above the limits."""
 
     def __init__(self, *, accept: str, multiple: bool = True, **options: Any) -> None:
-        widget = FilesInput if multiple else forms.FileInput
-        super().__init__(widget=widget(attrs={"accept": accept, "class": "fieldbook-file"}), **options)
+        widget = FilesInput if multiple else FileInput
+        # Of several, an empty file is one failed line of the report and no reason to choose the others again.
+        super().__init__(
+            widget=widget(attrs={"accept": accept, "class": "fieldbook-file"}),
+            allow_empty_file=multiple,
+            **options,
+        )
 
     def clean(self, data: Any, initial: Any = None) -> list[Upload]:
         files = data if isinstance(data, list | tuple) else [data]

@@ -150,3 +150,11 @@ def test_importing_needs_its_own_permission(signed_in, operator):
     assert preview(client, upload("a.md", MARKDOWN)).status_code == 403
     assert client.post(URL, {"confirmed": "yes"}).status_code == 403
     assert "Import agents" not in client.get("/admin/agents/agent/").content.decode()
+
+
+def test_an_empty_file_is_one_failed_line_and_no_reason_to_refuse_the_others(client, acme):
+    shown = preview(client, upload("a.md", MARKDOWN), upload("empty.md", ""))
+    assert [(outcome, source) for outcome, _name, source in lines(shown)] == [
+        ("imported", "a.md:1"),
+        ("failed", "empty.md:1"),
+    ]
