@@ -160,3 +160,9 @@ def test_rows_of_others_are_in_no_list(signed_in, stranger, things):
     rules = client.get("/admin/agents/protectedpath/").context["cl"].result_list
     assert things["rule"] not in {rule.pk for rule in rules}
     assert Document.objects.count() == 1
+
+
+@pytest.mark.parametrize(("person", "menus"), [("viewer", 0), ("administrator", 1)])
+def test_a_list_has_a_menu_only_when_there_is_something_in_it(request, signed_in, acme, person, menus):
+    page = signed_in(request.getfixturevalue(person)).get("/admin/agents/agent/").content.decode()
+    assert page.count("more_horiz") == menus
