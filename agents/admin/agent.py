@@ -18,13 +18,13 @@ from unfold.decorators import display
 from agents.admin.filters import TagFilter
 from agents.admin.forms import AgentForm
 from agents.admin.history import AgentHistory
-from agents.admin.importing import AgentImport
+from agents.admin.importing import AgentImport, likely_company
 from agents.admin.links import address
 from agents.admin.saving import PREVIEW, AgentSaving
 from agents.admin.tabs import AgentTab, ShownTab, page_inlines, page_tabs
 from agents.admin.verbs import AgentVerbs
 from agents.models import Agent
-from common.admin import CompanyFilter, chosen_company, visible
+from common.admin import CompanyFilter, visible
 from common.companies.models import Company
 from experiences.models import Experience
 
@@ -88,7 +88,7 @@ class AgentAdmin(AgentSaving, AgentVerbs, AgentHistory, AgentImport):
         """A new agent goes into a company that the person may change; its owner is staff of such a company."""
         if db_field.name == "company":
             options["queryset"] = Company.objects.written_by(request.user).order_by("slug")
-            options["initial"] = options["queryset"].filter(slug=chosen_company(request)).first()
+            options["initial"] = likely_company(request, options["queryset"])
         if db_field.name == "owner":
             options["queryset"] = possible_owners(request.user, self._page_company(request))
         return super().formfield_for_foreignkey(db_field, request, **options)

@@ -7,6 +7,7 @@ from typing import Any
 from django import forms
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
@@ -74,7 +75,7 @@ class AgentImport(FieldbookAdmin):
             return HttpResponseRedirect(request.path)
 
     def _import_form(self, request: HttpRequest, companies: Any) -> HttpResponse:
-        initial = {"company": chosen_company(request)}
+        initial = {"company": likely_company(request, companies)}
         is_sent = request.method == "POST"
         form = ImportForm(
             *((request.POST, request.FILES) if is_sent else ()), initial=initial, companies=companies
@@ -106,3 +107,9 @@ class AgentImport(FieldbookAdmin):
     ) -> ImportReport:
         edit = Edit(actor=actor_of(request), now=timezone.now(), source=Source.IMPORT)
         return import_agents(items=read_uploads(uploads), company=company, edit=edit, dry_run=dry_run)
+
+
+def likely_company(request: HttpRequest, companies: QuerySet[Company]) -> Company | None:
+    """Where something new goes unless the person says otherwise: the chosen company, or the only possible one."""
+    found = list(companies.filter(slug=chosen_company(request))[:1] or companies[:2])
+    return found[0] if len(found) == 1 else None
