@@ -27,7 +27,7 @@ pieces = st.one_of(
 forged = st.lists(pieces, min_size=1, max_size=12).map("".join)
 
 ALL_BREAKS = re.compile("|".join(LINE_BREAKS).replace("\r\n|", ""))
-BLOCK = re.compile(r"\s*(#{1,6}\s|##|>|[-+*]\s|\d+[.)]\s|```|~~~|([-*_=])\2*\s*$)")
+BLOCK = re.compile(r"\s*(#{1,6}\s|##|>|[-+*]\s|\d+[.)]\s|```|~~~|(-+|=+|[*_](\s*[*_]){2,})\s*$)")
 TEMPLATES = [
     "$$NAMETAG1",
     "{0.__class__}",
