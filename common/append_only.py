@@ -81,15 +81,19 @@ def install(connection: BaseDatabaseWrapper) -> list[str]:
 
 
 def missing(connection: BaseDatabaseWrapper) -> list[str]:
-    """Names of append-only tables that have no trigger against UPDATE in `connection`."""
-    names = {
-        "sqlite": "SELECT tbl_name FROM sqlite_master WHERE type = 'trigger' AND name LIKE '%_no_update'",
+    """Names of append-only tables that lack one of their two triggers in `connection`, or have it switched off."""
+    triggers = {
+        "sqlite": "SELECT tbl_name, name FROM sqlite_master WHERE type = 'trigger'",
         "postgresql": (
-            "SELECT c.relname FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid "
-            "WHERE t.tgname LIKE '%_no_change' AND t.tgenabled <> 'D'"
+            "SELECT c.relname, t.tgname FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid "
+            "WHERE t.tgenabled <> 'D'"
         ),
     }[connection.vendor]
+    ends = {"sqlite": ("no_update", "no_delete"), "postgresql": ("no_change", "no_truncate")}[
+        connection.vendor
+    ]
     with connection.cursor() as cursor:
-        cursor.execute(names)
-        guarded = {row[0] for row in cursor.fetchall()}
-    return sorted({model._meta.db_table for model in append_only_models()} - guarded)
+        cursor.execute(triggers)
+        found = set(cursor.fetchall())
+    tables = [model._meta.db_table for model in append_only_models()]
+    return sorted(table for table in tables if any((table, f"{table}_{end}") not in found for end in ends))
