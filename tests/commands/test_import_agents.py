@@ -1,6 +1,7 @@
 """`import_agents`: every item counts, nothing that exists changes, what fails leaves nothing behind."""
 
 import json
+from io import StringIO
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -94,6 +95,13 @@ def test_a_trial_run_prints_the_same_and_stores_nothing(folder, acme):
     tried = run("import_agents", folder, "--company", "acme", "--dry-run")
     assert [table.objects.count() for table in tables] == [0] * len(tables)
     assert tried == run("import_agents", folder, "--company", "acme")
+
+
+@pytest.mark.parametrize(("options", "notice"), [(["--dry-run"], "Dry run: nothing was stored."), ([], "")])
+def test_a_trial_run_says_so_beside_the_report(folder, acme, options, notice):
+    out, err = StringIO(), StringIO()
+    call_command("import_agents", str(folder), "--company", "acme", *options, stdout=out, stderr=err)
+    assert err.getvalue().strip() == notice
 
 
 def test_running_again_skips_everything(folder, acme):

@@ -55,6 +55,9 @@ class Command(BaseCommand):
                 progress=advance,
             )
         self._print(report)
+        if options["dry_run"]:
+            # Not among the lines of the report: those are the same as without a trial.
+            self.stderr.write("Dry run: nothing was stored.", str)
 
     def _print(self, report: ImportReport) -> None:
         for line in report.lines:
