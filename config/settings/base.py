@@ -274,6 +274,9 @@ UNFOLD = {
     "SITE_SUBHEADER": _("What your agents have learned"),
     "SITE_URL": reverse_lazy("admin:index"),
     "SITE_SYMBOL": "menu_book",
+    "SITE_FAVICONS": [
+        {"rel": "icon", "type": "image/svg+xml", "href": lambda request: static("fieldbook/icon.svg")}
+    ],
     "SHOW_HISTORY": True,
     "SHOW_VIEW_ON_SITE": False,
     "SHOW_LANGUAGES": True,
