@@ -163,6 +163,7 @@ def test_a_report_gives_the_same_commit_as_a_repository():
     "subject",
     ["wip:" + "rollbac" * 30_000, "fix(" + "(" * 200_000, "revert" + " " * 200_000, "修" * 200_000,
      "fix: " + "lint " * 40_000, "roll back" * 30_000, "a" * 200_000 + ":", "fix: " + "a typo in " * 20_000],
+    ids=lambda value: ascii(value)[:30],
 )  # fmt: skip
 def test_a_hostile_message_costs_no_more_than_its_length(subject):
     body = ("- 修" * 3000 + "\n") * 20 + "refs " + "#1 " * 50_000 + "EXP-" * 20_000

@@ -1,6 +1,7 @@
 """Lessons as files: read leniently, written byte for byte the same."""
 
 import json
+import time
 from datetime import date
 
 import pytest
@@ -391,3 +392,22 @@ def test_a_report_brings_its_steps_as_a_checklist():
 )  # fmt: skip
 def test_lesson_files_are_told_from_other_documents(text, name, expected):
     assert is_lesson_file(text, name) is expected
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "# " + " " * 100_000 + "x",
+        "## " + "(" * 100_000,
+        "- [ ] " + "[ ] " * 50_000,
+        "> " * 100_000,
+        "\\" * 200_000 + "##",
+    ],
+    ids=lambda value: ascii(value)[:30],
+)
+def test_a_hostile_line_costs_no_more_than_its_length(line):
+    started = time.process_time()
+    for text in (line, f"## What\n\n{line}\n\n## Lesson\n\n{line}", f"## 防复发检查\n\n{line}"):
+        write_lesson(read_lesson(text))
+        read_document(text)
+    assert time.process_time() - started < 2.0

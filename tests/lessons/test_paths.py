@@ -21,7 +21,10 @@ from evolution.lessons.rules.paths import directories, matches_any, normalise_pa
         (unicodedata.normalize("NFD", "é/中译英.yml"), "é/中译英.yml"),
         ("../a", "../a"),
         (".agent/x", ".agent/x"),
+        ("./" * 100_000 + "a", "a"),
+        (" ./" * 100_000 + "a", "a"),
     ],
+    ids=lambda value: ascii(value)[:30],
 )
 def test_a_path_has_one_spelling(raw, expected):
     assert normalise_path(raw) == expected

@@ -1,6 +1,7 @@
 """Two numbers for each lesson: the score that orders, the relevance that is trusted. Both are explained."""
 
 import math
+import time
 from datetime import date, timedelta
 
 import pytest
@@ -238,3 +239,14 @@ def test_paths_give_directories_names_and_words():
 @pytest.mark.parametrize("word", ["锁", "k8s", "a-b", "x" * 50])
 def test_only_english_words_are_stemmed(word):
     assert stem(word) == word
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a" * 200_000, "aB" * 100_000, "A" * 200_000, "a." * 100_000, "锁" * 200_000, "a1" * 99_999],
+    ids=lambda value: ascii(value)[:30],
+)
+def test_a_hostile_task_costs_no_more_than_its_length(text):
+    started = time.process_time()
+    recall_query(text + "x")
+    assert time.process_time() - started < 1.0

@@ -83,7 +83,7 @@ _PARTS = {
 }
 _DECISION_WORDS = ("decision", "considered options", "consequences", "决策", "决定")
 _INCIDENT_RE = re.compile(r"post-?mortem|outage|incident|root cause|downtime|事故|故障|复盘", re.IGNORECASE)
-_HEADING_RE = re.compile(r" {0,3}(?P<marks>#{1,6})[ \t]+(?P<text>.*?)[ \t]*#*[ \t]*")
+_HEADING_RE = re.compile(r" {0,3}(?P<marks>#{1,6})[ \t]+(?P<text>.*)")
 _NUMBER_RE = re.compile(r"(?:ADR[- ]?)?[0-9]{1,5}[.:)]?\s+(?=\S)", re.IGNORECASE)
 _DATE_LINE_RE = re.compile(
     r"[*_-]{0,3}\s?(?:date|日期|时间)[*_]{0,2}\s?[:：][*_]{0,2}\s*(?P<day>\S.{0,40})", re.IGNORECASE
@@ -141,9 +141,9 @@ def _sections(body: str) -> tuple[str, list[tuple[str, str]]]:
     for line, is_fenced in zip(lines, mask, strict=True):
         heading = None if is_fenced else _HEADING_RE.fullmatch(line)
         if heading and len(heading["marks"]) == 1:
-            title = title or heading["text"]
+            title = title or heading["text"].strip(" \t#")
         elif heading and len(heading["marks"]) == 2:
-            found.append((nfkc(heading["text"][:200]).casefold().strip(), []))
+            found.append((nfkc(heading["text"][:200]).casefold().strip(" \t#"), []))
         else:
             found[-1][1].append(line)
     return title, [(heading, "\n".join(text).strip()) for heading, text in found]

@@ -251,8 +251,9 @@ def _capture(commit: Commit, verdict: Verdict, subject: str, counts: Counter[str
         references=references_in(f"{subject}\n{body}"),
         reverts=reverted_sha(body),
         redactions=dict(counts),
-        **body_parts(body),
     )
+    for name, text in body_parts(body).items():
+        setattr(capture, name, text)
     if capture.files_left_out:
         capture.warnings.append(f"files_left_out:{capture.files_left_out}")
     if len(commit.body) > MAX_BODY:

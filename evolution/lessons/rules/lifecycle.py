@@ -69,12 +69,12 @@ def completeness_faults(lesson: Completeness) -> list[Fault]:
         faults.append(Fault("/takeaway", "LESSON_INCOMPLETE", detail))
     checks = sum(not is_blank(text) for text in lesson.checks)
     if checks < MIN_CHECKS:
-        detail = _("The checklist needs at least %(least)d items and has %(actual)d: add %(missing)d.") % {
+        counted = _("The checklist needs at least %(least)d items and has %(actual)d: add %(missing)d.") % {
             "least": MIN_CHECKS,
             "actual": checks,
             "missing": MIN_CHECKS - checks,
         }
-        faults.append(Fault("/checklist", "LESSON_INCOMPLETE", detail))
+        faults.append(Fault("/checklist", "LESSON_INCOMPLETE", counted))
     if lesson.category == Category.RULE and not lesson.has_rule:
         detail = _("A RULE-EXP names the experience or the document that holds its rule.")
         faults.append(Fault("/rule_experience", "LESSON_INCOMPLETE", detail))

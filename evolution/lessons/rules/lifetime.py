@@ -8,6 +8,8 @@ from datetime import date, datetime, timedelta
 
 from evolution.lessons.rules.kinds import Category, Status
 
+Day = date  # a field below is called date
+
 #: Days from the date of the lesson; categories that are not named never expire.
 LIFETIME_DAYS = {Category.PRACTICE: 180, Category.INCIDENT: 365}
 PRACTICE_CAP = 200
@@ -23,8 +25,8 @@ class Living:
     number: int
     category: str
     status: str
-    date: date
-    expires_on: date | None = None
+    date: Day
+    expires_on: Day | None = None
     last_recalled_at: datetime | None = None
 
 

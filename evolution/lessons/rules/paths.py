@@ -14,6 +14,7 @@ from functools import lru_cache
 MAX_PATH = 500
 
 _SLASHES_RE = re.compile(r"/{2,}")
+_HERE_RE = re.compile(r"\A(?:\s*\./)+")
 _MAX_PATTERN = 200
 _WILD = frozenset("*?[")
 
@@ -23,10 +24,8 @@ def normalise_path(raw: str) -> str:
 
     A final `/`, which names a directory, stays. docs/rules.md: lesson paths.
     """
-    previous, path = None, unicodedata.normalize("NFC", raw.strip())
-    path = _SLASHES_RE.sub("/", path.replace("\\", "/"))
-    while path != previous:
-        previous, path = path, path.removeprefix("./").strip()
+    path = _SLASHES_RE.sub("/", unicodedata.normalize("NFC", raw).replace("\\", "/"))
+    path = _HERE_RE.sub("", path).strip()
     return "" if path in (".", "/") else path
 
 

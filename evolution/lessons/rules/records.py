@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date as Day  # a field below is called date
 from typing import Any
 
 from evolution.lessons.rules.kinds import Category, LessonType, Severity, Status, lesson_code
@@ -31,7 +31,7 @@ class LessonRecord:
     severity: str = Severity.MEDIUM
     category: str = Category.PRACTICE
     status: str = Status.ACTIVE
-    date: date | None = None
+    date: Day | None = None
     trigger: str = ""
     tags: list[str] = field(default_factory=list)
     related_files: list[str] = field(default_factory=list)
@@ -44,7 +44,7 @@ class LessonRecord:
     references: list[str] = field(default_factory=list)
     supersedes: int | None = None
     superseded_by: int | None = None
-    expires_on: date | None = None
+    expires_on: Day | None = None
     expires_manual: bool = False
     signal: str = ""
     model: str = ""

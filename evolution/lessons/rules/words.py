@@ -19,7 +19,7 @@ from evolution.lessons.rules.paths import basename, directories
 #: Beyond this a text tells nothing new, and a query of it would be slow.
 MAX_TEXT = 20_000
 
-_CAMEL_WORD_RE = re.compile(r"[A-Za-z][a-z0-9]*[A-Z][A-Za-z0-9]*")
+_ASCII_WORD_RE = re.compile(r"[A-Za-z0-9]+")
 _CAMEL_PART_RE = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _LETTERS_DIGITS_RE = re.compile(r"[a-z]+|[0-9]+")
 _ENGLISH_RE = re.compile(r"[a-z]{3,40}")
@@ -53,8 +53,10 @@ def _words(text: str) -> list[str]:
         if _MIXED_RE.fullmatch(token):
             words += [stem(part) for part in _LETTERS_DIGITS_RE.findall(token) if len(part) > 1]
     # Folding hides the humps of camelCase, so they are looked for in the text as written.
-    for camel in _CAMEL_WORD_RE.findall(nfkc(text)):
-        words += [stem(part.casefold()) for part in _CAMEL_PART_RE.findall(camel) if len(part) > 1]
+    for word in _ASCII_WORD_RE.findall(nfkc(text)):
+        parts = [] if word[1:].islower() else _CAMEL_PART_RE.findall(word)
+        if len(parts) > 1 and not word.islower():
+            words += [stem(part.casefold()) for part in parts if len(part) > 1]
     return words
 
 
