@@ -17,9 +17,10 @@ from django.views import View
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 
 from agents.models import Agent
-from common.admin import CHOSEN_COMPANY, add_form_errors
+from common.admin import add_form_errors, chosen_company
 from common.companies.models import Company
 from common.errors import ApplicationError
+from common.marks import visible
 from common.text import estimated_tokens, show_hidden
 from prompt.rules.requests import checked_request
 from prompt.rules.values import REASON_LABELS
@@ -84,10 +85,9 @@ class PromptPreviewView(View):
         prompt = _prompt(agent, form, companies) if form.is_valid() else None
         context = {
             **admin.site.each_context(request),
-            "title": _("Preview prompt"),
-            "subtitle": agent.name,
+            "title": _("Preview prompt: %(agent)s") % {"agent": show_hidden(agent.name)},
             "agent": agent,
-            "agent_url": reverse("admin:index") + f"agents/agent/{agent.pk}/change/",
+            "agent_url": reverse("admin:agents_agent_change", args=[agent.pk]),
             "form": form,
             **(_shown(prompt) if prompt else {}),
         }
@@ -104,7 +104,7 @@ def _companies(agent: Agent, user: Any) -> list[Company]:
 
 
 def _start(agent: Agent, companies: list[Company], request: HttpRequest) -> str:
-    chosen = request.session.get(CHOSEN_COMPANY, "")
+    chosen = chosen_company(request)
     return chosen if chosen in {company.slug for company in companies} else agent.company.slug
 
 
@@ -127,7 +127,7 @@ def _shown(prompt: Prompt) -> dict[str, Any]:
         ShownSection(
             section.key,
             section.heading or titles[section.key],
-            show_hidden(section.text),
+            visible(section.text),
             section.chars,
             section.estimated_tokens,
             section.shortened,

@@ -75,7 +75,8 @@ def test_a_shortened_section_says_so(signed_in, viewer, agent, acme):
 def test_hidden_characters_are_shown_and_markup_is_not_run(signed_in, viewer, acme):
     agent = make_agent(acme, system_prompt="a\u202eb\u200b<script>alert(1)</script>")
     answer = signed_in(viewer).get(url(agent)).content.decode()
-    assert "a[U+202E]b[U+200B]&lt;script&gt;" in answer
+    marks = [f'<span class="fieldbook-hidden">[U+{code}]</span>' for code in ("202E", "200B")]
+    assert "a{}b{}&lt;script&gt;".format(*marks) in answer
     assert "<script>alert" not in answer
 
 
