@@ -85,7 +85,7 @@ class PromptPreviewView(View):
         prompt = _prompt(agent, form, companies) if form.is_valid() else None
         context = {
             **admin.site.each_context(request),
-            "title": _("Preview prompt: %(agent)s") % {"agent": show_hidden(agent.name)},
+            "title": f"{_('Preview prompt')}: {show_hidden(agent.name)}",
             "agent": agent,
             "agent_url": reverse("admin:agents_agent_change", args=[agent.pk]),
             "form": form,
