@@ -166,3 +166,18 @@ def test_rows_of_others_are_in_no_list(signed_in, stranger, things):
 def test_a_list_has_a_menu_only_when_there_is_something_in_it(request, signed_in, acme, person, menus):
     page = signed_in(request.getfixturevalue(person)).get("/admin/agents/agent/").content.decode()
     assert page.count("more_horiz") == menus
+
+
+@pytest.mark.parametrize(("person", "notice"), [("viewer", "Read-only for you."), ("operator", None)])
+def test_a_page_that_cannot_be_changed_says_so(request, signed_in, things, person, notice):
+    page = signed_in(request.getfixturevalue(person)).get(url_of("agents/agent/{agent}/change/", things))
+    assert ("Read-only for you" in page.content.decode()) == bool(notice)
+
+
+@pytest.mark.parametrize(("person", "may_copy"), [("operator", True), ("viewer", False)])
+def test_an_agent_of_all_companies_says_who_changes_it(request, signed_in, global_company, person, may_copy):
+    agent = factories.make_agent(global_company, "shared")
+    client = signed_in(request.getfixturevalue(person))
+    page = client.get(f"/admin/agents/agent/{agent.pk}/change/").content.decode()
+    assert "shared by all companies" in page
+    assert ("You may copy it" in page) == may_copy
