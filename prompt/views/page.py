@@ -85,7 +85,7 @@ class PromptPreviewView(View):
         prompt = _prompt(agent, form, companies) if form.is_valid() else None
         context = {
             **admin.site.each_context(request),
-            "title": f"{_('Preview prompt')}: {show_hidden(agent.name)}",
+            "title": ": ".join([str(_("Preview prompt")), show_hidden(agent.name)]),
             "agent": agent,
             "agent_url": reverse("admin:agents_agent_change", args=[agent.pk]),
             "form": form,
@@ -122,7 +122,7 @@ def _prompt(agent: Agent, form: PreviewForm, companies: list[Company]) -> Prompt
 def _shown(prompt: Prompt) -> dict[str, Any]:
     rendered, language = prompt.rendered, prompt.agent.language
     headings = {section.key: section.en if language == "en" else section.zh for section in SECTIONS}
-    titles = {key: heading or _("Role definition") for key, heading in headings.items()}
+    titles = {key: heading or str(_("Role definition")) for key, heading in headings.items()}
     sections = [
         ShownSection(
             section.key,
