@@ -108,6 +108,7 @@ BODIES: dict[tuple[str, str], Any] = {
     ("POST", f"{PROPOSAL}/reject"): {"reason": "not needed", "decided_by": "u1"},
     ("POST", f"{PROPOSAL}/approve"): {"decided_by": "u1"},
     ("POST", f"{PROPOSAL}/skip"): {"decided_by": "u1"},
+    ("POST", f"{PROPOSAL}/rollback"): {"reason": "not needed"},
 }
 
 
