@@ -1,6 +1,7 @@
 """The agent page in Chromium: rows are added, moved by keyboard, buttons and mouse, deleted and kept."""
 
 import pytest
+from playwright.sync_api import TimeoutError
 
 from experiences.models import Experience
 from tests import factories
@@ -36,6 +37,18 @@ def save(page):
     page.wait_for_selector(f"{ROW} textarea", state="visible")
 
 
+def drag_until(page, x, y, condition):
+    """Move to a place, and a little around it, until the page has noticed; a busy machine misses events."""
+    for attempt in range(20):
+        page.mouse.move(x, y + attempt % 3 * 4, steps=10)
+        try:
+            page.wait_for_function(condition, timeout=500)
+            return
+        except TimeoutError:
+            continue
+    pytest.fail(f"never became true: {condition}")
+
+
 def test_a_row_moves_by_keyboard_and_keeps_the_focus(page, agent):
     page.focus(f"{ROW}:nth-child(1) [data-move='1']")
     page.keyboard.press("Enter")
@@ -63,8 +76,9 @@ def test_a_new_row_can_be_dragged_before_it_is_saved(page, agent):
     page.mouse.down()
     page.mouse.move(start["x"] + 8, start["y"] - 20, steps=5)
     page.wait_for_selector(".sortable-ghost")
-    page.mouse.move(start["x"] + 8, target["y"] + 5, steps=20)
-    page.wait_for_function(f"document.querySelector('{ROW} textarea').value === 'second'")
+    drag_until(
+        page, start["x"] + 8, target["y"] + 5, f"document.querySelector('{ROW} textarea').value === 'second'"
+    )
     page.mouse.up()
     page.wait_for_selector(".sortable-ghost", state="detached")
     assert page.input_value(f"{ROW}:first-child input[name$='-order']") == "0"
