@@ -43,7 +43,7 @@ class RoleChoice(forms.ModelMultipleChoiceField):
 
     def label_from_instance(self, obj: Group) -> str:
         hint = role_hint(obj.name)
-        return f"{role_label(obj.name)}: {hint}" if hint else obj.name
+        return f"{role_label(obj.name)} – {hint}" if hint else obj.name
 
 
 class CompanyChoice(forms.ModelMultipleChoiceField):
@@ -104,6 +104,11 @@ class PersonForm(PersonFields, CarefulForm):
     class Meta:
         model = User
         fields = ("username", "first_name", "last_name", "email", "is_active", "is_staff", "is_superuser")
+        help_texts = {
+            "is_active": _("Switch off instead of deleting; the person is signed out at once."),
+            "is_staff": _("Off: the account stays, but opens nothing."),
+            "is_superuser": _("May do everything, in every company."),
+        }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -328,5 +333,5 @@ class RoleAdmin(ReadOnlyAdmin, GroupAdmin):
             verb = permission.codename.split("_")[0]
             verbs.setdefault(name, []).append(str(VERBS.get(verb, permission.name)))
         return format_html_join(
-            "", "<p><b>{}</b>: {}</p>", ((name, ", ".join(v)) for name, v in verbs.items())
+            "", "<p><b>{}</b>: {}</p>", ((name, " · ".join(v)) for name, v in verbs.items())
         )

@@ -5,9 +5,12 @@ from django.utils.translation import gettext_lazy as _
 #: Name of a built-in role -> (its name, what it is for) in the reader's language.
 ROLES = {
     "Viewer": (_("Viewer"), _("sees agents, experiences, documents and receipts")),
-    "Editor": (_("Editor"), _("also changes agents, experiences and documents")),
-    "Approver": (_("Approver"), _("sees as a Viewer and decides about proposals")),
-    "Administrator": (_("Administrator"), _("also manages companies, keys, people and protected paths")),
+    "Editor": (_("Editor"), _("changes agents, experiences and documents")),
+    "Approver": (_("Approver"), _("decides about proposals")),
+    "Administrator": (
+        _("Administrator"),
+        _("does what Editors and Approvers do, and manages companies, keys, people and protected paths"),
+    ),
 }
 
 #: First part of a permission's code name -> the verb.
@@ -22,6 +25,10 @@ VERBS = {
     "import": _("import"),
     "export": _("export"),
     "revoke": _("revoke"),
+    "approve": _("approve, reject and skip"),
+    "apply": _("apply"),
+    "rollback": _("roll back"),
+    "retry": _("try again"),
 }
 
 

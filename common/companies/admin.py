@@ -150,7 +150,10 @@ class ApiKeyForm(forms.ModelForm):
     user: Any = None
 
     company = CompanyChoice(
-        queryset=Company.objects.none(), label=_("Company"), widget=UnfoldAdminSelectWidget
+        queryset=Company.objects.none(),
+        label=_("Company"),
+        widget=UnfoldAdminSelectWidget,
+        empty_label=_("Select value"),
     )
     agent = AgentChoice(
         queryset=_AGENTS.none(),

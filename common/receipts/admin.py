@@ -141,7 +141,7 @@ class ReceiptAdmin(ReadOnlyAdmin):
     @display(description=_("totals"))
     def counts(self, obj: Receipt) -> str:
         """The counts that are not zero."""
-        return ", ".join(f"{TOTALS.get(name, name)} {count}" for name, count in obj.totals.items() if count)
+        return " · ".join(f"{TOTALS.get(name, name)} {count}" for name, count in obj.totals.items() if count)
 
     @action(description=_("Export as YAML"), url_path="export-yaml", icon="download", permissions=["view"])
     def export_yaml(self, request: HttpRequest, object_id: str) -> HttpResponse:

@@ -56,7 +56,7 @@ def test_the_list_is_newest_first_and_counts_in_words(signed_in, viewer, acme):
     response = signed_in(viewer).get(LIST)
     assert numbers(response) == [2, 1]
     page = response.content.decode()
-    assert "total 2, applied 1, rejected 1" in page
+    assert "total 2 · applied 1 · rejected 1" in page
     assert "agent changed" in page
 
 
@@ -296,7 +296,7 @@ def test_a_page_of_500_lines_takes_a_fixed_number_of_queries(
     receipt = a_receipt(acme, lines=lines)
     client = signed_in(viewer)
     with django_assert_num_queries(10):
-        assert client.get(page_of(receipt)).content.decode().count("<td>setting</td>") == 500
+        assert client.get(page_of(receipt)).content.decode().count(">setting</td>") == 500
 
 
 def test_a_change_of_a_company_is_found_by_its_target(signed_in, chief, acme):
