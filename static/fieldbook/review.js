@@ -150,17 +150,6 @@
         });
         sessionStorage.removeItem(CHOSEN);
       });
-      var current = list.querySelector(".is-current");
-      if (current) {
-        var rows = list.querySelector("ol");
-        rows.scrollTop = current.offsetTop - rows.offsetTop - rows.clientHeight / 3;
-      }
-    }
-
-    /* A browser does not focus by itself where the address names a part of the page. */
-    var box = page.querySelector(".review-edit textarea");
-    if (box) {
-      box.focus();
     }
 
     var help = page.querySelector("[data-help]");
@@ -173,7 +162,19 @@
         page.dataset.ready = "yes";
       }, SETTLE);
     }
-    settle();
+    /* Only now can the page be seen: before, nothing has a size or takes the focus. */
+    window.addEventListener("load", function () {
+      var rows = list && list.querySelector("ol");
+      var current = list && list.querySelector(".is-current");
+      if (current) {
+        rows.scrollTop = current.offsetTop - rows.offsetTop - rows.clientHeight / 3;
+      }
+      var box = page.querySelector(".review-edit textarea, [data-focus]");
+      if (box) {
+        box.focus();
+      }
+      settle();
+    });
     window.addEventListener("pageshow", function (event) {
       if (event.persisted) {
         settle();
