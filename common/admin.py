@@ -248,19 +248,9 @@ class FieldbookAdmin(ModelAdmin):
         if obj is not None and not self.may_write(request, obj):
             raise PermissionDenied
         if request.method == "POST" and "yes" in (request.POST.get("confirmed"), request.POST.get("post")):
-            try:
-                outcome = perform()
-            except ApplicationError as error:
-                show_error(request, error)
-                return HttpResponseRedirect(back)
-            if isinstance(outcome, HttpResponse):
-                return outcome
-            messages.success(request, outcome)
-            return HttpResponseRedirect(back)
+            return self._performed(request, perform, back)
         page = {
-            **self.admin_site.each_context(request),
             "title": title,
-            "opts": self.opts,
             "original": obj,
             "lines": list(lines),
             "names": list(names),
@@ -268,9 +258,20 @@ class FieldbookAdmin(ModelAdmin):
             "back": back,
             "hidden": list(hidden),
             "dangerous": dangerous,
-            **(context or {}),
         }
-        return TemplateResponse(request, template, page)
+        site = {**self.admin_site.each_context(request), "opts": self.opts}
+        return TemplateResponse(request, template, {**site, **page, **(context or {})})
+
+    def _performed(self, request: HttpRequest, perform: Callable[[], Any], back: str) -> HttpResponse:
+        try:
+            outcome = perform()
+        except ApplicationError as error:
+            show_error(request, error)
+            return HttpResponseRedirect(back)
+        if isinstance(outcome, HttpResponse):
+            return outcome
+        messages.success(request, outcome)
+        return HttpResponseRedirect(back)
 
     def confirmed_action(
         self,
