@@ -171,7 +171,5 @@ def test_without_the_check_of_the_company_a_reader_would_decide(
     monkeypatch.setattr("common.admin.FieldbookAdmin.may_write", lambda self, request, obj: True)
     client = signed_in(approver)
     shown = hash_of(proposal.items.all())
-    answer = client.post(
-        f"{QUEUE}{proposal.pk}/decide/", {"verb": "skip", "item": "1", "shown_hash": shown}
-    )
+    answer = client.post(f"{QUEUE}{proposal.pk}/decide/", {"verb": "skip", "item": "1", "shown_hash": shown})
     assert answer.status_code == 302 and Proposal.objects.get().status == "skipped"

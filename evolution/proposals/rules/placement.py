@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from agents.rules.markdown import Heading, headings
 from agents.rules.sections import name_key
 from common.text import contained, fence_mask
@@ -17,6 +19,9 @@ HEADINGS = {
     "behavior_rule": ("规则", "Rules"),
     "error_correction": ("纠正", "Corrections"),
 }
+
+
+_ATX_RE = re.compile(r" {0,3}#{1,6}(?:[ \t\r\n]|$)")
 
 
 def heading_for(item_type: str, language: str) -> str:
@@ -40,13 +45,12 @@ def with_line(text: str, content: str, heading: str) -> str:
     newline = _line_end(lines)
     found = headings(text)
     named = next((one for one in found if one.certain and _is_named(one, heading)), None)
-    if named is None:
+    at, added = (len(lines), []) if named is None else _end_of_own_lines(lines, named, found)
+    if named is None or _would_continue(lines[at:]):
         at = len(lines)
         added = [f"{'#' * _new_level(found, lines)} {heading}", ""]
         if lines and not is_blank_line(lines[-1]):
             added.insert(0, "")
-    else:
-        at, added = _end_of_own_lines(lines, named, found)
     added = [*_closed_fence(lines[:at]), *added, *bullet(content).split("\n")]
     if _would_swallow(lines[at:]):
         added.append("")
@@ -78,7 +82,7 @@ def _new_level(found: list[Heading], lines: list[str]) -> int:
 
 
 def _end_of_own_lines(lines: list[str], named: Heading, found: list[Heading]) -> tuple[int, list[str]]:
-    """Behind which line of the heading's own ones (before any further heading) to add, and what goes between."""
+    """Behind which line of the heading's own ones (before the next sure heading) to add, and what goes between."""
     number_at = {}
     start = 0
     for number, line in enumerate(lines):
@@ -86,8 +90,8 @@ def _end_of_own_lines(lines: list[str], named: Heading, found: list[Heading]) ->
         start += len(line)
     first = number_at[named.start]
     # A title over an underline has two lines or more.
-    own = first + 1 if lines[first].lstrip().startswith("#") else _underline(lines, first) + 1
-    following = [number_at[other.start] for other in found if other.start > named.start]
+    own = first + 1 if _ATX_RE.match(lines[first]) else _underline(lines, first) + 1
+    following = [number_at[other.start] for other in found if other.certain and other.start > named.start]
     end = next((number for number in following if number >= own), len(lines))
     while end > own and is_blank_line(lines[end - 1]):
         end -= 1
@@ -117,10 +121,19 @@ def _is_in_list(lines: list[str]) -> bool:
 
 
 def _closed_fence(lines: list[str]) -> list[str]:
+    """What ends a code fence that these lines leave open; a fence inside raw HTML is none."""
     _mask, missing = fence_mask([line.rstrip("\r\n") for line in lines])
-    return [missing] if missing else []
+    before = "".join(lines)
+    probes = headings(f"{before}\n\n# x\n") if missing else []
+    is_open = missing and not any(probe.certain and probe.start > len(before) for probe in probes)
+    return [missing] if is_open else []
+
+
+def _would_continue(following: list[str]) -> bool:
+    """Whether what comes next is indented, so that it would become a part of the bullet."""
+    return next((line[0] in " \t" for line in following if not is_blank_line(line)), False)
 
 
 def _would_swallow(following: list[str]) -> bool:
     """Whether the next line would be read as a continuation of the bullet."""
-    return bool(following) and not is_blank_line(following[0]) and not following[0].lstrip().startswith("#")
+    return bool(following) and not is_blank_line(following[0]) and not _ATX_RE.match(following[0])
