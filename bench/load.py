@@ -20,17 +20,15 @@ def tool() -> str:
     return "wrk" if shutil.which("wrk") else "the Python generator"
 
 
-def requests_per_second(
-    port: int, path: str, headers: Mapping[str, str], status: int, seconds: float
-) -> float:
+def requests_per_second(port: int, path: str, headers: Mapping[str, str], status: int, seconds: int) -> float:
     """Load for `seconds`; raises RuntimeError when any answer has another status."""
     if shutil.which("wrk"):
         return _wrk(port, path, headers, seconds)
     return _python(port, path, headers, status, seconds)
 
 
-def _wrk(port: int, path: str, headers: Mapping[str, str], seconds: float) -> float:
-    command = ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{max(1, round(seconds))}s"]
+def _wrk(port: int, path: str, headers: Mapping[str, str], seconds: int) -> float:
+    command = ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{seconds}s"]
     for name, value in headers.items():
         command += ["-H", f"{name}: {value}"]
     command.append(f"http://127.0.0.1:{port}{path}")
@@ -40,7 +38,7 @@ def _wrk(port: int, path: str, headers: Mapping[str, str], seconds: float) -> fl
     return float(_RATE.search(out)[1])
 
 
-def _python(port: int, path: str, headers: Mapping[str, str], status: int, seconds: float) -> float:
+def _python(port: int, path: str, headers: Mapping[str, str], status: int, seconds: int) -> float:
     lines = [f"GET {path} HTTP/1.1", f"Host: 127.0.0.1:{port}", *(f"{k}: {v}" for k, v in headers.items())]
     request = ("\r\n".join(lines) + "\r\n\r\n").encode()
     end = time.monotonic() + seconds

@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
+import psutil
 import psycopg
 
 from bench.load import requests_per_second, tool
@@ -37,81 +38,104 @@ BARE = "bare WSGI application"
 AGENTS_PATH = "/api/v1/agents/{agent}/prompt"
 
 
+@dataclass(frozen=True)
+class Server:
+    """A running gunicorn."""
+
+    port: int
+    process: psutil.Process
+
+    def cpu_seconds(self) -> float:
+        """What its workers have used since they started."""
+        times = [worker.cpu_times() for worker in self.process.children()]
+        return sum(used.user + used.system for used in times)
+
+
 @dataclass
 class Contender:
-    """One row of the table: a request against a server, and the rates seen so far."""
+    """One row of the table: a request against a server, the rates seen so far, and the cost of a request."""
 
     name: str
-    port: int
+    server: Server
     path: str
     headers: dict[str, str]
     status: int = 200
     rates: list[float] = field(default_factory=list)
+    cpu_us: list[float] = field(default_factory=list)
 
     @property
     def rate(self) -> float:
         return statistics.median(self.rates)
+
+    def measure(self, seconds: float) -> None:
+        used = self.server.cpu_seconds()
+        rate = requests_per_second(self.server.port, self.path, self.headers, self.status, seconds)
+        self.rates.append(rate)
+        self.cpu_us.append((self.server.cpu_seconds() - used) / (rate * seconds) * 1_000_000)
 
 
 def main() -> int:
     options = _options()
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="fieldbook-bench-")))
-        contenders, render_ms = _start_all(stack, folder)
+        contenders, render_ms = _start_ours(stack, folder)
+        contenders += _start_peers(stack, folder, contenders[0])
+        for contender in contenders:
+            _warm(contender)
         for _round in range(options.rounds):
             for contender in contenders:
-                contender.rates.append(
-                    requests_per_second(
-                        contender.port, contender.path, contender.headers, contender.status, options.seconds
-                    )
-                )
+                contender.measure(options.seconds)
     return _report(contenders, render_ms, options)
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=5, help="alternating rounds (5)")
-    parser.add_argument("--seconds", type=float, default=1.0, help="load per contender and round (1)")
+    parser.add_argument("--seconds", type=int, default=1, help="load per contender and round (1)")
     parser.add_argument("--check", action="store_true", help="exit with 1 when a target is missed")
     return parser.parse_args()
 
 
-def _start_all(stack: contextlib.ExitStack, folder: Path) -> tuple[list[Contender], dict[str, float]]:
+def _start_ours(stack: contextlib.ExitStack, folder: Path) -> tuple[list[Contender], dict[str, float]]:
     databases = {"SQLite": f"sqlite:///{folder / 'ours.sqlite3'}"}
     postgres = stack.enter_context(_postgres_database())
     if postgres:
         databases["PostgreSQL"] = postgres
-    contenders, render_ms, text = [], {}, ""
+    contenders, render_ms = [], {}
     for name, url in databases.items():
         environment = _environment(folder, name, DATABASE_URL=url)
         data = _prepared(environment)
         render_ms[name] = data["render_ms"]
-        port = stack.enter_context(_server("config.wsgi:application", environment))
+        server = stack.enter_context(_server("config.wsgi:application", environment))
         path = AGENTS_PATH.format(agent=data["agent"])
-        headers = {"Authorization": f"Bearer {data['key']}"}
-        tag, text = _answer(port, path, headers | {"Accept": "text/plain"})
+        plain = {"Authorization": f"Bearer {data['key']}", "Accept": "text/plain"}
+        tag, _text = _answer(server.port, path, plain)
         contenders += [
-            Contender(f"ours, {name}", port, path, headers | {"Accept": "text/plain"}),
-            Contender(f"ours, {name}, 304", port, path, headers | {"If-None-Match": tag}, status=304),
+            Contender(f"ours, {name}", server, path, plain),
+            Contender(f"ours, {name}, 304", server, path, plain | {"If-None-Match": tag}, status=304),
         ]
+    return contenders, render_ms
+
+
+def _start_peers(stack: contextlib.ExitStack, folder: Path, ours: Contender) -> list[Contender]:
+    """The peers serve the text that ours serves, to the same request."""
+    _tag, text = _answer(ours.server.port, ours.path, ours.headers)
     (folder / "text").write_text(text, encoding="utf-8")
     files = {"BENCH_TEXT": str(folder / "text"), "BENCH_PLAIN_DB": str(folder / "plain.sqlite3")}
     environment = _environment(folder, "peers", **files)
-    bare = stack.enter_context(_server("bench.peers:bare", environment))
     make = "from bench.plain import make_database; make_database()"
     subprocess.run([sys.executable, "-c", make], env=environment, cwd=ROOT, check=True)
-    plain = stack.enter_context(_server("bench.plain:application", environment))
-    stripped = stack.enter_context(
-        _server("bench.plain:application", environment | {"BENCH_STRIPPED": "yes"})
-    )
-    contenders += [
-        Contender(PLAIN, plain, "/prompts/50", {}),
-        Contender(STRIPPED, stripped, "/prompts/50", {}),
-        Contender(BARE, bare, "/", {}),
+    stripped = environment | {"BENCH_STRIPPED": "yes"}
+    headers = {"Authorization": ours.headers["Authorization"], "Accept": "*/*"}
+    peers = [
+        (PLAIN, "bench.plain:application", environment, "/prompts/50"),
+        (STRIPPED, "bench.plain:application", stripped, "/prompts/50"),
+        (BARE, "bench.peers:bare", environment, "/"),
     ]
-    for contender in contenders:
-        _warm(contender)
-    return contenders, render_ms
+    return [
+        Contender(name, stack.enter_context(_server(application, variables)), path, headers)
+        for name, application, variables, path in peers
+    ]
 
 
 def _environment(folder: Path, name: str, **more: str) -> dict[str, str]:
@@ -159,7 +183,7 @@ def _prepared(environment: dict[str, str]) -> dict:
 
 
 @contextlib.contextmanager
-def _server(application: str, environment: dict[str, str]) -> Iterator[int]:
+def _server(application: str, environment: dict[str, str]) -> Iterator[Server]:
     """gunicorn with the application's own configuration, on a free port."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
@@ -173,7 +197,7 @@ def _server(application: str, environment: dict[str, str]) -> Iterator[int]:
             raise RuntimeError(f"{application} did not start:\n{process.communicate()[1][-2000:]}")
         # What a server writes from here on is thrown away: a full pipe would stop it.
         threading.Thread(target=lambda: deque(process.stderr, maxlen=0), daemon=True).start()
-        yield port
+        yield Server(port, psutil.Process(process.pid))
     finally:
         process.terminate()
         process.wait(30)
@@ -208,8 +232,8 @@ def _answer(port: int, path: str, headers: dict[str, str], status: int = 200) ->
 def _warm(contender: Contender) -> None:
     """Both workers have loaded and answered before anything is measured."""
     for _request in range(20):
-        _answer(contender.port, contender.path, contender.headers, contender.status)
-    requests_per_second(contender.port, contender.path, contender.headers, contender.status, 1)
+        _answer(contender.server.port, contender.path, contender.headers, contender.status)
+    requests_per_second(contender.server.port, contender.path, contender.headers, contender.status, 1)
 
 
 def _report(contenders: list[Contender], render_ms: dict[str, float], options: argparse.Namespace) -> int:
@@ -217,13 +241,16 @@ def _report(contenders: list[Contender], render_ms: dict[str, float], options: a
     print(
         f"{options.rounds} alternating rounds of {options.seconds:g} s, load by {tool()}; {os.cpu_count()} processors"
     )
-    print("\n| server | requests/s (median) | range | to plain DRF | to bare WSGI |\n|---|---|---|---|---|")
+    print(
+        "\n| server | requests/s (median) | range | to plain DRF | to bare WSGI | CPU of the server a request |"
+    )
+    print("|---|---|---|---|---|---|")
     for contender in contenders:
         low, high = min(contender.rates), max(contender.rates)
         to_plain, to_bare = contender.rate / rates[PLAIN], contender.rate / rates[BARE]
         print(
             f"| {contender.name} | {contender.rate:,.0f} | {low:,.0f} – {high:,.0f} "
-            f"| {to_plain:.2f} | {to_bare:.0%} |"
+            f"| {to_plain:.2f} × | {to_bare:.0%} | {statistics.median(contender.cpu_us):.0f} µs |"
         )
     print("\n| rendering 1,000 experiences | ms (median) |\n|---|---|")
     for name, milliseconds in render_ms.items():

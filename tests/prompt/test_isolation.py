@@ -6,6 +6,7 @@ import pytest
 
 from agents.services.documents import put_document
 from tests.factories import ApiClient, an_edit, make_agent, make_company, make_key
+from tests.sizes import sized
 
 pytestmark = pytest.mark.django_db
 
@@ -29,7 +30,7 @@ def two(acme, rival):
 
 
 def test_prompts_of_two_companies_never_mix(two):
-    turns = itertools.islice(itertools.cycle([("acme", "rival"), ("rival", "acme")]), 200)
+    turns = itertools.islice(itertools.cycle([("acme", "rival"), ("rival", "acme")]), sized(200, 1000))
     for number, (mine, other) in enumerate(turns):
         client, canary, agent = two[mine]
         query = "?user_id=bob" if number % 3 else ""

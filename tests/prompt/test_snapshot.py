@@ -16,8 +16,9 @@ from prompt.rules.values import PromptRequest
 from prompt.selectors import BodyState
 from prompt.services import Source, serve_prompt
 from tests.factories import ApiClient, an_edit, make_agent
+from tests.sizes import sized
 
-WRITES = 40
+WRITES = sized(40, 1000)
 READERS = 4
 
 
@@ -113,7 +114,7 @@ def test_readers_get_committed_versions_only_while_a_writer_syncs_rows(acme, rea
     finally:
         done.set()
         for reader in readers:
-            reader.join(60)
+            reader.join(sized(60, 600))
     assert errors == []
     assert {status for status, _version, _text in seen} == {200}
     for version, text in {(version, text) for _status, version, text in seen}:
