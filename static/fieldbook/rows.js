@@ -85,6 +85,7 @@
     function keep(row) {
       row.querySelector("input[name$='-DELETE']").checked = false;
       row.classList.remove("is-deleted");
+      changed(row);
       row.querySelector("[data-delete]").focus();
     }
 
