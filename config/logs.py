@@ -13,6 +13,9 @@ SHARED: list[Any] = [
 CONSOLE = structlog.dev.ConsoleRenderer(colors=False)
 JSON = structlog.processors.JSONRenderer(ensure_ascii=False)
 
+#: For a terminal that somebody reads: a 404 is told by the line of its request, and the filesystem broker has no host.
+QUIET = {"django.request": {"level": "ERROR"}, "kombu.connection": {"level": "ERROR"}}
+
 
 def formatter(renderer) -> dict:
     """A `logging` formatter entry that renders every record, ours and the libraries', with `renderer`."""
