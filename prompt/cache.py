@@ -44,7 +44,7 @@ class Answer:
 
 
 @dataclass
-class _Entry:
+class Entry:
     """One prompt: its ETag, and the answers seen so far by their HTTP status."""
 
     etag: str
@@ -60,11 +60,11 @@ class AnswerCache:
 
     def __init__(self, max_entries: int = MAX_ENTRIES, max_bytes: int = MAX_BYTES) -> None:
         self._max_entries, self._max_bytes = max_entries, max_bytes
-        self._entries: OrderedDict[tuple[AnswerKey, Variant], _Entry] = OrderedDict()
+        self._entries: OrderedDict[tuple[AnswerKey, Variant], Entry] = OrderedDict()
         self._bytes = 0
         self._lock = Lock()
 
-    def get(self, key: AnswerKey, variant: Variant) -> _Entry | None:
+    def get(self, key: AnswerKey, variant: Variant) -> Entry | None:
         with self._lock:
             entry = self._entries.get((key, variant))
             if entry is not None:
@@ -79,7 +79,7 @@ class AnswerCache:
             old = self._entries.pop((key, variant), None)
             self._bytes -= old.size if old else 0
             answers = dict(old.answers) if old and old.etag == etag else {}
-            entry = self._entries[(key, variant)] = _Entry(etag, {**answers, code: answer})
+            entry = self._entries[(key, variant)] = Entry(etag, {**answers, code: answer})
             self._bytes += entry.size
             while len(self._entries) > self._max_entries or self._bytes > self._max_bytes:
                 _key, oldest = self._entries.popitem(last=False)

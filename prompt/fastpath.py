@@ -18,6 +18,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, Error, connection, connections
+from django.http import HttpResponse
 from django.utils import timezone
 from django_structlog.app_settings import app_settings as request_log_settings
 from prometheus_client import Counter
@@ -230,7 +231,7 @@ def _keep(
 ) -> None:
     code = int(status[:3])
     names = {name.lower() for name, _value in headers}
-    if code not in _ANSWERED or response.streaming or "set-cookie" in names:
+    if code not in _ANSWERED or not isinstance(response, HttpResponse) or "set-cookie" in names:
         return
     kept = tuple((name, value) for name, value in headers if name != _REQUEST_ID)
     answers.put(key, fetch.variant, tag, code, Answer(status, kept, response.content))

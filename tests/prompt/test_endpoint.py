@@ -5,7 +5,7 @@ from unittest import mock
 
 import pytest
 import time_machine
-from django.db import connection
+from django.db import OperationalError, connection
 from django.test.utils import CaptureQueriesContext
 
 from agents.models import Agent
@@ -292,12 +292,21 @@ def test_a_failing_section_is_named_and_the_fetch_succeeds(reader, acme):
     assert "不删数据" not in body["text"] and "先查日志" in body["text"]
 
 
-def test_a_failing_required_section_is_an_error_and_never_an_empty_prompt(reader, agent):
-    with mock.patch.dict(services.SOURCES, {"experiences": Source(failing)}):
-        answer = reader.get(url(agent))
-    assert answer.status_code == 500
-    assert answer.json()["code"] == "SERVER_ERROR"
-    assert "gone" not in answer.content.decode()
+@pytest.mark.parametrize(
+    ("error", "status", "code"),
+    [
+        (RuntimeError("the rows are gone"), 500, "SERVER_ERROR"),
+        (OperationalError("the rows are gone"), 503, "SERVICE_UNAVAILABLE"),
+    ],
+)
+@pytest.mark.parametrize("accept", ["application/json", "text/plain"])
+def test_a_failing_required_section_is_an_error_and_never_an_empty_prompt(
+    reader, agent, error, status, code, accept
+):
+    with mock.patch.dict(services.SOURCES, {"experiences": Source(mock.Mock(side_effect=error))}):
+        answer = reader.get(url(agent), accept=accept)
+    assert (answer.status_code, answer.json()["code"]) == (status, code)
+    assert "gone" not in answer.content.decode() and "你是运维助手" not in answer.content.decode()
 
 
 class Recorder:
