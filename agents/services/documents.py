@@ -46,9 +46,8 @@ def put_document(
 ) -> Written:
     """Make `text` the current text of `path`; equal text adds nothing.
 
-    `edit.expected` are the document versions that the caller read (0 = it must not exist yet). `by_hand`
-    is staff in the admin, who may touch protected parts; everybody else is refused with PROTECTED_PATH. Without
-    an enabled rule all are refused. Every verdict is logged, refusals too.
+    `edit.expected` are the document versions that were read (0 = it must not exist yet). `by_hand` is staff in
+    the admin, who may touch protected parts. Every verdict is logged, refusals too.
     Errors: PATH_INVALID, VALIDATION_ERROR, VERSION_MISMATCH, COMPANY_FORBIDDEN, AGENT_NOT_FOUND,
     PROTECTED_PATH, PROTECTED_PATHS_UNAVAILABLE.
     """

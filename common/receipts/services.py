@@ -42,15 +42,13 @@ def write_receipt(
     `detail` holds digests, versions and counts only (it enters the hash as it is); free text belongs into
     `lines` and `session_analysis`, whose texts are stored apart and may be erased.
     """
-    ReceiptHead.objects.get_or_create(company_id=company.pk)
-    head = ReceiptHead.objects.select_for_update().get(company_id=company.pk)
+    head = _locked_head(company.pk)
     analysis = canonical(dict(session_analysis)).decode() if session_analysis else ""
     receipt = Receipt(
         company_id=company.pk,
         company_slug=company.slug,
         agent_id=agent_id,
         agent_name=agent_name,
-        number=head.number + 1,
         type=type,
         trigger=trigger,
         proposal_code=proposal_code,
@@ -60,19 +58,30 @@ def write_receipt(
         totals=totals_of(line.status for line in lines),
         detail=dict(detail or {}),
         session_analysis_sha256=text_hash(analysis),
-        previous_sha256=head.sha256,
     )
     rows = [_line_row(line, order, agent_id) for order, line in enumerate(lines)]
+    _link(receipt, rows, head)
+    _store_lines(receipt, rows, lines, analysis)
+    return receipt
+
+
+def _locked_head(company_id: int) -> ReceiptHead:
+    """The end of the company's chain, kept for this transaction alone."""
+    ReceiptHead.objects.get_or_create(company_id=company_id)
+    return ReceiptHead.objects.select_for_update().get(company_id=company_id)
+
+
+def _link(receipt: Receipt, rows: Sequence[ReceiptLine], head: ReceiptHead) -> None:
+    """Store the receipt as the next link behind `head`, which then points to it."""
+    receipt.number, receipt.previous_sha256 = head.number + 1, head.sha256
     receipt.sha256 = chain_hash(
         {name: getattr(receipt, name) for name in RECEIPT_FIELDS},
         [{name: getattr(row, name) for name in LINE_FIELDS} for row in rows],
         head.sha256,
     )
     receipt.save()
-    _store_lines(receipt, rows, lines, analysis)
     head.number, head.sha256 = receipt.number, receipt.sha256
     head.save(update_fields=["number", "sha256"])
-    return receipt
 
 
 def _line_row(line: Line, order: int, agent_id: int | None) -> ReceiptLine:
