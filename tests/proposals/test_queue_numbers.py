@@ -10,6 +10,7 @@ from tests.factories import make_agent
 from tests.proposals.queue_pages import LIST, QUEUE, waiting_rows
 
 pytestmark = pytest.mark.django_db
+MANY = 20_000
 #: Queries of the queue at its start, in its middle, at its end, and of the work list.
 APPROVER, CHIEF = [13, 13, 13, 8], [10, 10, 10, 6]
 
@@ -26,7 +27,7 @@ def queries_of(client, url):
     return [query["sql"] for query in caught]
 
 
-@pytest.mark.parametrize("waiting", [200, 20_000])
+@pytest.mark.parametrize("waiting", [200, MANY])
 def test_the_pages_cost_the_same_however_many_wait(signed_in, approver, chief, acme, agent, waiting):
     waiting_rows(acme, agent, waiting)
     ordered = Proposal.objects.order_by(*WORK_ORDER).values_list("pk", flat=True)
@@ -48,7 +49,7 @@ def plan(sql):
 
 
 def test_nothing_that_waits_is_sorted_or_counted_as_a_whole(signed_in, approver, chief, acme, agent):
-    waiting_rows(acme, agent, 3000)
+    waiting_rows(acme, agent, MANY)
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")
     for person in (approver, chief):

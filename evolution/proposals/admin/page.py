@@ -197,12 +197,12 @@ class ProposalPage(ReviewQueue):
             obj=proposal,
             dangerous=verb.dangerous,
             back=page,
-            perform=lambda: self._performed(request, verb, pk, page),
+            perform=lambda: self._done(request, verb, pk, page),
             template="proposals/confirm_reason.html",
             context={"asks_why": verb.asks_why},
         )
 
-    def _performed(self, request: HttpRequest, verb: Verb, pk: int, page: str) -> HttpResponse:
+    def _done(self, request: HttpRequest, verb: Verb, pk: int, page: str) -> HttpResponse:
         who = {"actor": actor_of(request), "now": timezone.now()}
         tell(request, verb.perform(pk, request.POST.get("reason", ""), who))
         return HttpResponseRedirect(page)
