@@ -35,6 +35,8 @@ PEOPLE = (
 )
 #: Whose edits and agents the demo shows.
 EDITOR, OWNER = "editor", "administrator"
+#: Who decides about the demo's proposals.
+APPROVER = "approver"
 
 
 @dataclass(frozen=True)

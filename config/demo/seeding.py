@@ -20,6 +20,7 @@ from common.choices import GLOBAL_SLUG
 from common.companies.models import Company
 from common.companies.services import save_company
 from config.demo.content import COMPANIES, EDITOR, OWNER, PEOPLE, DemoAgent, DemoPerson, demo_agents
+from config.demo.proposals import add_proposals
 from experiences.rules import RowInput
 
 ACTOR = command_actor("seed_demo")
@@ -34,6 +35,7 @@ class Added:
     agents: int = 0
     experiences: int = 0
     documents: int = 0
+    proposals: int = 0
 
 
 def is_seeded() -> bool:
@@ -43,7 +45,7 @@ def is_seeded() -> bool:
 
 @transaction.atomic
 def seed_demo(*, password: str, now: datetime) -> Added:
-    """Add companies, people and agents; all of it or nothing, and nothing when it was added before.
+    """Add companies, people, agents and proposals; all of it or nothing, and nothing when it was added before.
 
     People with a demo name who exist already keep their account as it is.
     """
@@ -65,6 +67,7 @@ def seed_demo(*, password: str, now: datetime) -> Added:
         agents=len(agents),
         experiences=sum(len(agent.rows) for agent in agents),
         documents=sum(len(agent.documents) for agent in agents),
+        proposals=add_proposals(people, ACTOR, now),
     )
 
 

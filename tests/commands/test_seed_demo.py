@@ -17,12 +17,13 @@ from common.companies.services import revoke_api_key
 from common.receipts.models import Receipt
 from config.demo.content import COMPANIES, PEOPLE, demo_agents
 from config.management.commands.seed_demo import DEMO_PASSWORD
+from evolution.proposals.models import Proposal, ProposalItem
 from experiences.models import Experience
 from tests.commands.calls import lines, run
 from tests.factories import SYSTEM, ApiClient, an_edit, make_company, make_person
 
 pytestmark = pytest.mark.django_db
-TABLES = (Agent, AgentVersion, ApiKey, Company, Document, Experience, Receipt, get_user_model())
+TABLES = (Agent, AgentVersion, ApiKey, Company, Document, Experience, Proposal, Receipt, get_user_model())
 
 
 @pytest.fixture(autouse=True)
@@ -55,8 +56,31 @@ def test_the_stored_rows_are_those_of_the_files_in_their_order():
     run("seed_demo")
     for agent in demo_agents():
         stored = Agent.objects.get(company__slug=agent.company, name=agent.fields["name"])
-        assert tuple(stored.experiences.values_list("content", "enabled")) == agent.rows
+        # The demo's applied proposal added a row of its own behind them.
+        rows = tuple(stored.experiences.values_list("content", "enabled"))
+        assert rows[: len(agent.rows)] == agent.rows
         assert stored.documents.count() == len(agent.documents)
+
+
+def test_the_review_queue_holds_something_of_every_kind():
+    run("seed_demo")
+    found = Proposal.objects.values_list("company__slug", "status", "risk")
+    assert sorted(found) == [
+        ("harbor", "applied", "medium"),
+        ("harbor", "blocked", "forbidden"),
+        ("harbor", "pending", "medium"),
+        ("yunling", "pending", "high"),
+        ("yunling", "pending", "low"),
+        ("yunling", "rolled_back", "medium"),
+    ]
+    (conflict,) = ProposalItem.objects.get(proposal__status="pending", proposal__risk="medium").conflicts
+    assert conflict["kind"] == "contradiction"
+
+
+def test_without_somebody_who_may_decide_only_the_undecided_proposals_come():
+    make_person("approver", role="Viewer")
+    run("seed_demo")
+    assert set(Proposal.objects.values_list("status", flat=True)) == {"pending", "blocked"}
 
 
 def test_a_second_run_adds_nothing():
