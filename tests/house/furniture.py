@@ -1,0 +1,68 @@
+"""A row for every page of the admin."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth.models import Group
+from django.db import models
+from django.utils import timezone, translation
+
+from agents.models import Agent, Document, ProtectedAccess
+from agents.services.documents import put_document
+from common.accounts.models import User
+from common.companies.models import ApiKey, Company
+from common.receipts.models import Receipt, ReceiptLine
+from evolution.proposals.models import GitMirrorCommit, Proposal, ProposalItem
+from experiences.models import Experience
+from tests import factories
+
+
+class House:
+    """A row of acme for every model that has an admin page."""
+
+    def __init__(self, acme: Company, colleague: User, agent: Agent) -> None:
+        self.agent = agent
+        self.rows: dict[type[models.Model], models.Model] = {Company: acme, User: colleague, Agent: agent}
+        self.rows[Document] = agent.documents.get()
+        self.rows[Experience] = agent.experiences.first()
+        self.rows[ApiKey] = ApiKey.objects.get(company=acme)
+        self.rows[Receipt] = Receipt.objects.get(company=acme, trigger="agent_created")
+        self.rows[ReceiptLine] = ReceiptLine.objects.filter(receipt=self.rows[Receipt]).first()
+        self.rows[ProtectedAccess] = ProtectedAccess.objects.filter(company=acme).first()
+        self.rows[Group] = Group.objects.get(name="Editor")
+        self.rows[Proposal] = Proposal.objects.get(company=acme)
+        self.rows[ProposalItem] = ProposalItem.objects.get(proposal=self.rows[Proposal])
+        self.rows[GitMirrorCommit] = GitMirrorCommit.objects.create(
+            receipt=self.rows[Receipt], proposal=self.rows[Proposal], status=GitMirrorCommit.State.FAILED
+        )
+
+    def row(self, model: type[models.Model]) -> Any:
+        """The row of this model; any row where the model belongs to no company."""
+        return self.rows.get(model) or model._default_manager.first()
+
+
+def furnish(acme: Company) -> House:
+    """See `_furnish`; what is stored in the writer's language is Chinese."""
+    with translation.override("zh-hans"):
+        return _furnish(acme)
+
+
+def _furnish(acme: Company) -> House:
+    """acme with an agent, two versions of its document, a key, a proposal, a colleague and receipts."""
+    colleague = factories.make_person("guanyuan", role="Viewer", companies=[acme])
+    agent = factories.make_agent(acme, "运维助手", rows=["先查日志。", ("再查发布。", False)], tags=["运维"])
+    for text in ("第一版", "第二版"):
+        put_document(
+            agent=agent,
+            company=acme,
+            path="memory/notes.md",
+            text=text,
+            edit=factories.an_edit(now=timezone.now()),
+            request="test",
+        )
+    key = factories.make_key(acme, ["read", "report"], name="生产环境", agent_id=agent.pk)
+    item = {"type": "experience", "operation": "add_experience", "content": "先看监控。"}
+    drafted = factories.ApiClient(key).post("proposals", {"agent": agent.pk, "items": [item]})
+    assert drafted.status_code == 201, drafted.content.decode()
+    return House(acme, colleague, agent)
