@@ -100,12 +100,23 @@ def _documents(company: Company, agents: list[int]) -> None:
 def _receipts(company: Company, agent: Agent, numbers: range, now) -> None:
     receipts = Receipt.objects.bulk_create(
         (
-            Receipt(company=company, company_slug=company.slug, agent=agent, agent_name=agent.name, number=number + 1000,
-                    type="change", trigger="agent_changed", actor_name="bench", channel="admin", at=now, sha256="0" * 64)
+            Receipt(
+                company=company,
+                company_slug=company.slug,
+                agent=agent,
+                agent_name=agent.name,
+                number=number + 1000,
+                type="change",
+                trigger="agent_changed",
+                actor_name="bench",
+                channel="admin",
+                at=now,
+                sha256="0" * 64,
+            )
             for number in numbers
         ),
         batch_size=2000,
-    )  # fmt: skip
+    )
     ReceiptLine.objects.bulk_create(
         (
             ReceiptLine(
@@ -120,18 +131,38 @@ def _receipts(company: Company, agent: Agent, numbers: range, now) -> None:
 def _proposals(company: Company, agent: Agent, numbers: range, now) -> None:
     proposals = Proposal.objects.bulk_create(
         (
-            Proposal(company=company, agent=agent, number=number + 1, title=f"proposal {number}", kind="learning",
-                     trigger="manual", risk=("low", "medium", "high")[number % 3], status="pending", created_by="bench",
-                     pending_at=now, expires_at=now)
+            Proposal(
+                company=company,
+                agent=agent,
+                number=number + 1,
+                title=f"proposal {number}",
+                kind="learning",
+                trigger="manual",
+                risk=("low", "medium", "high")[number % 3],
+                status="pending",
+                created_by="bench",
+                pending_at=now,
+                expires_at=now,
+            )
             for number in numbers
         ),
         batch_size=2000,
-    )  # fmt: skip
+    )
     ProposalItem.objects.bulk_create(
         (
-            ProposalItem(proposal=proposal, number=1, type="knowledge", content="x", target="memory/x.md", operation="create",
-                         new_text="x", risk=proposal.risk, status="pending", learning_key="0" * 64)
+            ProposalItem(
+                proposal=proposal,
+                number=1,
+                type="knowledge",
+                content="x",
+                target="memory/x.md",
+                operation="create",
+                new_text="x",
+                risk=proposal.risk,
+                status="pending",
+                learning_key="0" * 64,
+            )
             for proposal in proposals
         ),
         batch_size=2000,
-    )  # fmt: skip
+    )

@@ -52,7 +52,8 @@ def _postgresql(model: type[AppendOnlyModel]) -> Iterator[str]:
         )
     yield (
         f'CREATE OR REPLACE FUNCTION "{table}_refuse"() RETURNS trigger LANGUAGE plpgsql AS $$ '
-        f"BEGIN {guard} RAISE EXCEPTION '{table} is append-only' USING ERRCODE = 'integrity_constraint_violation'; END $$"
+        f"BEGIN {guard} RAISE EXCEPTION '{table} is append-only' "
+        "USING ERRCODE = 'integrity_constraint_violation'; END $$"
     )
     for name, events, scope in (
         ("no_change", "UPDATE OR DELETE", "ROW"),
