@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from agents.importers.language import guessed_language
 from agents.rules.fields import checked_fields
-from common.errors import ApplicationError
+from common.errors import ApplicationError, Fault
 from common.text import forbidden_character
 from experiences.rules import checked_content
 
@@ -19,6 +19,18 @@ MAX_DOCUMENT_PATH = 255
 MAX_DOCUMENT_TEXT = 200_000
 
 _LINE_BREAKS = re.compile(r"\s*[\r\n]\s*")
+#: What people call the fields of an agent.
+FIELD_LABELS: dict[str, Any] = {
+    "name": _("name"),
+    "description": _("description"),
+    "system_prompt": _("role definition"),
+    "language": _("language"),
+    "tags": _("tags"),
+    "skill_names": _("skills"),
+    "enabled": _("enabled"),
+    "inject_session_recaps": _("session recaps in the prompt"),
+    "introspection_enabled": _("weekly introspection"),
+}
 _SWITCHES = ("enabled", "inject_session_recaps", "introspection_enabled")
 
 
@@ -131,6 +143,14 @@ def finished(draft: Draft, file: str) -> ImportedAgent | FailedItem:
     )
 
 
+def told_fault(fault: Fault) -> str:
+    """A fault of one field, by the name people know the field by."""
+    name = fault.pointer.lstrip("/")
+    first, _slash, rest = name.partition("/")
+    label = FIELD_LABELS.get(first)
+    return f"{label}{f' {rest}' if rest else ''}: {fault.detail}" if label else f"{name}: {fault.detail}"
+
+
 def one_line(value: Any) -> Any:
     """A name on one line (folded scalars end in a line break); other types unchanged."""
     return _LINE_BREAKS.sub(" ", value).strip() if isinstance(value, str) else value
@@ -160,7 +180,7 @@ def _checked_agent(draft: Draft, name: Any, faults: list[str]) -> dict[str, Any]
     try:
         return checked_fields(fields)
     except ApplicationError as error:
-        faults += [f"{fault.pointer.lstrip('/')}: {fault.detail}" for fault in error.errors]
+        faults += [told_fault(fault) for fault in error.errors]
         return {}
 
 

@@ -27,6 +27,8 @@ _COLLECTIONS: dict[str, tuple[int, Callable[[str, str], list[Item]]]] = {
     ".yml": (MAX_BYTES, read_yaml_agents),
 }
 SUFFIXES = (*_MARKDOWN, *_COLLECTIONS)
+#: Every name ends so.
+ANY = ("",)
 
 
 @dataclass(frozen=True)
@@ -55,14 +57,16 @@ class ImportReading:
 def read_agents(path: Path) -> ImportReading:
     """The agents of a file, or of all files below a folder whose name ends in one of `SUFFIXES`.
 
-    A file that cannot be read becomes one failed item, and the rest goes on. File names in the items are
+    Other files of a folder are skipped items, except hidden ones (`.gitignore`), which no person put there to
+    be imported. A file that cannot be read becomes one failed item, and the rest goes on. File names in the items are
     relative to the folder, or the bare name of the single file.
     Errors: `NOT_FOUND` when there is nothing at `path`; `VALIDATION_ERROR` for a folder with too many files.
     """
     if path.is_dir():
         items = [
             item
-            for file in list_files(path, SUFFIXES)
+            for file in list_files(path, ANY)
+            if not _is_hidden(file)
             for item in _read_file(file, display_path(file.relative_to(path)), in_folder=True)
         ]
         return ImportReading(tuple(items))
@@ -74,6 +78,9 @@ def read_agents(path: Path) -> ImportReading:
 def _read_file(path: Path, file: str, *, in_folder: bool) -> list[Item]:
     suffix = path.suffix.casefold()
     limit, read = _COLLECTIONS.get(suffix, (MAX_BYTES, None))
+    if suffix not in SUFFIXES and in_folder and not path.is_symlink() and path.is_file():
+        # Not opened: a picture beside the texts is no broken text.
+        return [_other(file, in_folder)]
     try:
         text = read_text_file(path, max_bytes=limit)
         if read is not None:
@@ -82,5 +89,14 @@ def _read_file(path: Path, file: str, *, in_folder: bool) -> list[Item]:
             return read_markdown(text, file, display_path(Path(path.stem)), in_folder=in_folder)
     except ApplicationError as error:
         return [FailedItem(file, error.extra.get("line", 1), str(error.extra.get("reason", error.message)))]
-    reason = _("the file name must end in one of %s") % ", ".join(SUFFIXES)
-    return [FailedItem(file, 1, str(reason))]
+    return [_other(file, in_folder)]
+
+
+def _other(file: str, in_folder: bool) -> Item:
+    """A file of another type: a fault where it was named itself, in a folder one that happens to lie there."""
+    reason = str(_("the file name must end in one of %s") % ", ".join(SUFFIXES))
+    return SkippedItem(file, 1, reason) if in_folder else FailedItem(file, 1, reason)
+
+
+def _is_hidden(file: Path) -> bool:
+    return file.name.startswith(".") and not file.name.casefold().endswith(SUFFIXES)

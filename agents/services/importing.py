@@ -10,7 +10,7 @@ from typing import Any
 from django.db import transaction
 from django.utils.translation import gettext_lazy as _
 
-from agents.importers.items import FailedItem, ImportedAgent, Item, SkippedItem
+from agents.importers.items import FailedItem, ImportedAgent, Item, SkippedItem, told_fault
 from agents.models import Agent
 from agents.rules.paths import normalise_path, path_key
 from agents.services.agents import create_agent
@@ -123,7 +123,7 @@ def _duplicate(source: str) -> str:
 def _reason(error: ApplicationError) -> str:
     if not error.errors:
         return str(error.message)
-    return "; ".join(f"{fault.pointer.lstrip('/')}: {fault.detail}" for fault in error.errors)
+    return "; ".join(told_fault(fault) for fault in error.errors)
 
 
 @transaction.atomic

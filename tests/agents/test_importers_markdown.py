@@ -116,7 +116,7 @@ def test_the_language_is_guessed_from_the_start(text, language):
 @pytest.mark.parametrize(
     ("text", "stem", "numbers"),
     [
-        ("---\nname: x\n---\n \u200b\n", "f", ("system_prompt",)),
+        ("---\nname: x\n---\n \u200b\n", "f", ("role definition",)),
         (f"---\nname: {'名' * 101}\n---\nrole", "f", ("100", "101", "1")),
         (f"---\nname: x\ndescription: {'字' * 1005}\n---\nrole", "f", ("1000", "1005", "5")),
         ("字" * 100_002, "f", ("100000", "100002", "2")),
@@ -133,7 +133,7 @@ def test_what_is_over_a_limit_fails_with_limit_actual_and_excess(text, stem, num
 
 def test_every_fault_is_named_at_once():
     item = read(f"---\nname: {'n' * 101}\ndescription: {'d' * 1001}\n---\n")
-    assert all(field in item.reason for field in ("name", "description", "system_prompt"))
+    assert all(field in item.reason for field in ("name", "description", "role definition"))
 
 
 def test_texts_at_the_limit_are_imported_whole():

@@ -90,7 +90,7 @@ def test_what_the_export_leaves_out_takes_its_default():
         ({"version": 2}, ("version 2",)),
         ({"version": True}, ("version",)),
         ({"agent": None}, ("agent",)),
-        ({"agent__system_prompt": " "}, ("system_prompt",)),
+        ({"agent__system_prompt": " "}, ("role definition",)),
         ({"agent__enabled": "yes"}, ("enabled",)),
         ({"agent__language": "ja"}, ("language",)),
         ({"agent__tags": ["t" * 31]}, ("tags", "30", "31")),

@@ -23,7 +23,9 @@ def folder(tmp_path):
         "b/bomb.yaml": b"a: &a [x]\nb: [*a, *a]\n",
         "b/list.csv": "act,prompt\n甲,你是甲\n,x\n".encode(),
         "b/list.json": b'[\n{"act": 1,}]',
-        "b/notes.txt": b"not looked at",
+        "b/notes.txt": b"no agent",
+        "b/.DS_Store": b"hidden",
+        "b/cover.png": b"\0\xff",
     }
     for name, data in files.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
@@ -44,10 +46,12 @@ def test_a_folder_gives_items_in_order_and_the_counts_add_up(folder):
         (FailedItem, "a/zero.md:2"),
         (ImportedAgent, "a/运维 助手.md:1"),
         (FailedItem, "b/bomb.yaml:1"),
+        (SkippedItem, "b/cover.png:1"),
         (ImportedAgent, "b/crew.yml:1"),
         (ImportedAgent, "b/list.csv:2"),
         (FailedItem, "b/list.csv:3"),
         (FailedItem, "b/list.json:2"),
+        (SkippedItem, "b/notes.txt:1"),
         (FailedItem, "b/wide.MD:1"),
         (FailedItem, "link.md:1"),
         (FailedItem, "linked:1"),

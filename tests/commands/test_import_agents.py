@@ -51,7 +51,7 @@ def folder(tmp_path):
             "utf16.csv": "act,prompt\na,b\n".encode("utf-16"),
             "long.json": own_export("写手", ["字" * 301]),
             "kept.json": own_export("Existing"),
-            "notes.txt": "not looked at",
+            "notes.txt": "no agent",
         },
     )
 
@@ -59,7 +59,7 @@ def folder(tmp_path):
 def test_every_item_is_told_with_file_line_and_reason(folder, acme):
     existing = make_agent(acme, "existing", rows=["stays"])
     printed = lines("import_agents", folder, "--company", "acme")
-    assert printed[-1] == "found 8 imported 2 skipped 3 failed 3"
+    assert printed[-1] == "found 9 imported 2 skipped 4 failed 3"
     told = {line.split()[1]: line for line in printed[:-1] if not line.startswith("warning")}
     assert {place: line.split()[0] for place, line in told.items()} == {
         "AGENTS.md:1": "skipped",
@@ -68,6 +68,7 @@ def test_every_item_is_told_with_file_line_and_reason(folder, acme):
         "broken.md:2": "failed",
         "kept.json:1": "skipped",
         "long.json:1": "failed",
+        "notes.txt:1": "skipped",
         "utf16.csv:1": "failed",
         "运维.md:1": "imported",
     }
@@ -107,7 +108,7 @@ def test_a_trial_run_says_so_beside_the_report(folder, acme, options, notice):
 def test_running_again_skips_everything(folder, acme):
     run("import_agents", folder, "--company", "acme")
     before = dict(Agent.objects.values_list("name", "version"))
-    assert lines("import_agents", folder, "--company", "acme")[-1] == "found 8 imported 0 skipped 5 failed 3"
+    assert lines("import_agents", folder, "--company", "acme")[-1] == "found 9 imported 0 skipped 6 failed 3"
     assert dict(Agent.objects.values_list("name", "version")) == before
 
 
