@@ -163,6 +163,7 @@ SECURE_REFERRER_POLICY = "same-origin"
 LANGUAGE_CODE = env.str("LANGUAGE_CODE", "zh-hans")
 LANGUAGES = [("zh-hans", "简体中文"), ("en", "English")]
 LOCALE_PATHS = [BASE_DIR / "locale"]
+FORMAT_MODULE_PATH = ["config.formats"]
 USE_I18N = True
 USE_TZ = True
 TIME_ZONE = env.str("TIME_ZONE", "Asia/Shanghai")
@@ -211,7 +212,10 @@ SPECTACULAR_SETTINGS = {
     "SCHEMA_PATH_PREFIX": "/api/v1",
     # Names for choices whose field names alone would collide.
     "ENUM_NAME_OVERRIDES": {
+        "ItemStatusEnum": "evolution.proposals.choices.ItemStatus",
         "ItemTypeEnum": "evolution.proposals.choices.ItemType",
+        "ProposalKindEnum": "evolution.proposals.choices.Kind",
+        "ProposalStatusEnum": "evolution.proposals.choices.Status",
         "ReceiptTypeEnum": "common.receipts.choices.ReceiptType",
         "RiskEnum": "evolution.proposals.choices.Risk",
     },
@@ -289,6 +293,8 @@ UNFOLD = {
     "SIDEBAR": SIDEBAR,
 }
 
+#: Background work is handed the request id; the worker's side is in config/celery.py.
+DJANGO_STRUCTLOG_CELERY_ENABLED = True
 logs.configure()
 LOGGING = {
     "version": 1,
