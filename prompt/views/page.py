@@ -41,9 +41,17 @@ class PreviewForm(forms.Form):
         help_text=_("Adds this user's preferences and memory."),
     )
     task = forms.CharField(
-        label=_("Task"), required=False, widget=UnfoldAdminTextareaWidget(attrs={"rows": 2})
+        label=_("Task"),
+        required=False,
+        widget=UnfoldAdminTextareaWidget(attrs={"rows": 2}),
+        help_text=_("What the runtime is about to do. Some sections come only with a task or a phase."),
     )
-    phase = forms.CharField(label=_("Phase"), required=False, widget=UnfoldAdminTextInputWidget)
+    phase = forms.CharField(
+        label=_("Phase"),
+        required=False,
+        widget=UnfoldAdminTextInputWidget,
+        help_text=_("The step of the work, for example analysis or delivery."),
+    )
     company = forms.ChoiceField(
         label=_("Company"),
         widget=UnfoldAdminSelectWidget,
