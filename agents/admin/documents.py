@@ -22,7 +22,7 @@ from agents.admin.comparison import Comparison, shown_texts
 from agents.admin.document_history import DocumentHistory
 from agents.admin.filters import AgentFilter, without_agent_texts
 from agents.admin.held import Held, HeldAdmin, VersionedForm
-from agents.choices import Source
+from agents.choices import KIND_LABELS, Source
 from agents.models import Agent, Document, DocumentVersion
 from agents.rules.documents import MAX_TEXT, checked_text, with_line_ends_of
 from agents.rules.paths import is_user_path, normalise_path, path_key
@@ -89,7 +89,7 @@ class DocumentAdmin(HeldAdmin, DocumentHistory):
 
     form = DocumentForm
     list_shows_shared = True
-    list_display = ("path_shown", "agent_link", "company", "kind", "version_shown", "updated_at")
+    list_display = ("path_shown", "agent_link", "company", "kind_name", "version_shown", "updated_at")
     list_display_links = ("path_shown",)
     list_filter = (CompanyFilter, AgentFilter)
     search_fields = ("path", "agent__name")
@@ -234,6 +234,10 @@ class DocumentAdmin(HeldAdmin, DocumentHistory):
     @display(description=_("path"), ordering="path")
     def path_shown(self, document: Document) -> SafeString:
         return visible(document.path)
+
+    @display(description=_("kind"), ordering="kind")
+    def kind_name(self, document: Document) -> Any:
+        return KIND_LABELS.get(document.kind, document.kind)
 
     @display(description=_("agent"), ordering="agent__name")
     def agent_link(self, document: Document) -> SafeString:

@@ -22,6 +22,7 @@ from django.utils.timezone import localtime
 from django.utils.translation import gettext_lazy as _
 
 from agents.admin.links import address
+from agents.choices import KIND_LABELS
 from agents.models import Agent, Document
 from common.admin import chosen_company, visible
 from common.receipts.choices import LINE_TYPES
@@ -139,7 +140,7 @@ class DocumentTab(AgentTab):
     def cells(self, row: Document) -> Sequence[Any]:
         return (
             _link(reverse("admin:agents_document_change", args=[row.pk]), row.path),
-            row.kind,
+            KIND_LABELS.get(row.kind, row.kind),
             "" if row.is_body else row.company.slug,
             f"v{row.current_version}",
             _when(row.updated_at),

@@ -240,16 +240,7 @@ class ApiKeyAdmin(FieldbookAdmin):
     """Keys are issued and revoked, never edited; the text of a key is on one page, once."""
 
     form = ApiKeyForm
-    list_display = (
-        "name",
-        "company",
-        "prefix",
-        "scope_names",
-        "agent",
-        "last_used_at",
-        "expires_at",
-        "state",
-    )
+    list_display = ("name", "company", "prefix", "scope_names", "agent", "last_used_at", "expiry", "state")
     list_filter = (CompanyFilter, StateFilter)
     list_select_related = ("company", "agent")
     search_fields = ("name", "prefix")
@@ -260,10 +251,10 @@ class ApiKeyAdmin(FieldbookAdmin):
         (None, {"fields": ("name", "company", "works_for", "prefix", "scope_names", "state_name")}),
         (
             _("Times"),
-            {"fields": ("created_at", "created_by", "expires_at", "last_used_at", "revoked_at")},
+            {"fields": ("created_at", "created_by", "expiry", "last_used_at", "revoked_at")},
         ),
     )
-    readonly_fields = ("works_for", "scope_names", "state_name")
+    readonly_fields = ("works_for", "scope_names", "expiry", "state_name")
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
@@ -344,6 +335,10 @@ class ApiKeyAdmin(FieldbookAdmin):
     @display(description=_("agent"))
     def works_for(self, obj: ApiKey) -> Any:
         return obj.agent or _("all agents of the company")
+
+    @display(description=_("expires"), ordering="expires_at")
+    def expiry(self, obj: ApiKey) -> Any:
+        return obj.expires_at or _("never")
 
     @display(description=_("state"))
     def state_name(self, obj: ApiKey) -> Any:

@@ -41,6 +41,11 @@ _STATUS_COLOURS = {
 }
 
 
+def company_name(receipt: Receipt) -> str:
+    """The name as it is now; a receipt itself keeps the slug, which never changes."""
+    return receipt.company.name
+
+
 class DayFilter(RangeDateFilter):
     """From the first to the last of two local days, both included."""
 
@@ -99,6 +104,7 @@ class ReceiptAdmin(ReadOnlyAdmin):
     search_fields = ("lines__target", "actor_name", "agent_name", "proposal_code")
     search_help_text = _("Target, person, agent or proposal")
     ordering = ("-at", "-id")
+    list_select_related = ("company",)
     actions_list = ("verify",)
     actions_detail = ("export_yaml", "export_json")
     change_form_outer_after_template = "admin/receipts/lines.html"
@@ -128,7 +134,7 @@ class ReceiptAdmin(ReadOnlyAdmin):
 
     @display(description=_("company"), ordering="company_slug")
     def of_company(self, obj: Receipt) -> str:
-        return obj.company_slug
+        return company_name(obj)
 
     @display(description=_("door"))
     def door(self, obj: Receipt) -> str:
@@ -267,7 +273,7 @@ class ReceiptLineAdmin(ReadOnlyAdmin):
 
     @display(description=_("company"))
     def company(self, obj: ReceiptLine) -> str:
-        return obj.receipt.company_slug
+        return company_name(obj.receipt)
 
     @display(description=_("agent"))
     def agent_name(self, obj: ReceiptLine) -> str:
