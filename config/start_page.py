@@ -64,7 +64,8 @@ def _deeds(user: Any) -> list[dict[str, Any]]:
 
 def _agent_card(agents: QuerySet) -> dict[str, Any]:
     counts = agents.aggregate(total=Count("pk"), on=Count("pk", filter=Q(enabled=True)))
-    return _switch_card(_("Agents"), "smart_toy", "admin:agents_agent_changelist", counts)
+    hint = _("%(on)d agents on, %(off)d off")
+    return _switch_card(_("Agents"), "smart_toy", "admin:agents_agent_changelist", counts, hint)
 
 
 def _experience_card(request: HttpRequest) -> dict[str, Any]:
@@ -72,14 +73,17 @@ def _experience_card(request: HttpRequest) -> dict[str, Any]:
     rows = _of_company(request, Experience.objects.seen_by(request.user), "agent__company")
     counts = rows.aggregate(total=Count("pk"), on=Count("pk", filter=Q(enabled=True)))
     return _switch_card(
-        _("Best-practice experiences"), "lightbulb", "admin:experiences_experience_changelist", counts
+        _("Best-practice experiences"),
+        "lightbulb",
+        "admin:experiences_experience_changelist",
+        counts,
+        _("%(on)d rows on, %(off)d off"),
     )
 
 
-def _switch_card(title: Any, icon: str, name: str, counts: dict[str, int]) -> dict[str, Any]:
-    off = counts["total"] - counts["on"]
-    hint = _("%(on)d on, %(off)d off") % {"on": counts["on"], "off": off}
-    return {"title": title, "icon": icon, "url": _address(name), "value": counts["total"], "hint": hint}
+def _switch_card(title: Any, icon: str, name: str, counts: dict[str, int], hint: Any) -> dict[str, Any]:
+    told = hint % {"on": counts["on"], "off": counts["total"] - counts["on"]}
+    return {"title": title, "icon": icon, "url": _address(name), "value": counts["total"], "hint": told}
 
 
 def _key_card(request: HttpRequest) -> dict[str, Any]:
@@ -110,11 +114,12 @@ def _recent_agents(agents: QuerySet) -> list[dict[str, Any]]:
 
 
 def _recent_receipts(request: HttpRequest) -> list[dict[str, Any]]:
-    receipts = _of_company(request, Receipt.objects.seen_by(request.user))
+    receipts = _of_company(request, Receipt.objects.seen_by(request.user)).select_related("company")
     return [
         {
             "receipt": receipt,
             "what": TRIGGERS.get(receipt.trigger, receipt.trigger),
+            "company": receipt.company.name,
             "url": _address("admin:receipts_receipt_change", receipt.pk),
         }
         for receipt in receipts.order_by("-at", "-id")[:RECENT]

@@ -60,6 +60,7 @@ class AgentHistory(FieldbookAdmin):
             "title": title,
             "opts": self.opts,
             "original": agent,
+            "versions_of_agent": True,
             "may_restore": request.user.has_perm("agents.restore_agent") and self.may_write(request, agent),
             "history_url": reverse("admin:agents_agent_history", args=[agent.pk]),
             "compare_url": reverse("admin:agents_agent_compare", args=[agent.pk]),
