@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import pytest
+import time_machine
 from django.contrib.auth.models import Group, Permission
 
+from agents.models import Document
+from agents.selectors import current_documents
 from tests.factories import ApiClient, make_key, make_person
 
 
@@ -23,6 +26,10 @@ class Staff(ApiClient):
 
 class Runtime(ApiClient):
     """A key that may read, report and relay."""
+
+    def code(self, agent, *items, **fields) -> str:
+        """Draft a proposal; its code."""
+        return self.draft(agent, *items, **fields)["code"]
 
     def draft(self, agent, *items, **fields):
         """Draft a proposal; returns it as answered."""
@@ -55,3 +62,51 @@ def approver_only(acme) -> Staff:
     person = make_person("approver-only", companies=[acme])
     person.groups.add(group)
     return Staff(person)
+
+
+@pytest.fixture
+def staff(acme):
+    """`staff("name", "approve", "apply")` -> a member of acme with just these rights on proposals."""
+
+    def make(name, *verbs, companies=(acme,)) -> Staff:
+        group = Group.objects.create(name=f"group of {name}")
+        codenames = [f"{verb}_proposal" for verb in verbs]
+        group.permissions.set(Permission.objects.filter(codename__in=codenames))
+        person = make_person(name, companies=companies)
+        person.groups.add(group)
+        return Staff(person)
+
+    return make
+
+
+@pytest.fixture
+def proposer(staff) -> Staff:
+    """Drafts and edits, decides nothing."""
+    return staff("proposer", "view", "add", "change")
+
+
+@pytest.fixture
+def applier(staff) -> Staff:
+    """Applies and rolls back what others approved."""
+    return staff("applier", "view", "apply", "rollback")
+
+
+@pytest.fixture
+def documents():
+    """`documents(agent)` -> path: current text of each document that exists, of every company."""
+
+    def read(agent) -> dict[str, str]:
+        rows = current_documents(Document.objects.filter(agent=agent))
+        return {row.path: row.text for row in rows}
+
+    return read
+
+
+@pytest.fixture
+def time_machine_at():
+    """`with time_machine_at(moment):` the clock stands still at `moment`."""
+
+    def stand(moment):
+        return time_machine.travel(moment, tick=False)
+
+    return stand

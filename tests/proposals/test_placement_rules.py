@@ -21,7 +21,8 @@ PLACES = {
         "# 原则\n\n## 规则\n\n- 旧\n- 新\n\n## 其他\n\n- x\n",
     ),
     "the heading alone": ("## 规则\n", "## 规则\n\n- 新\n"),
-    "the heading alone between others": ("## 规则\n## 其他\n", "## 规则\n\n- 新\n## 其他\n"),
+    "the heading alone between others": ("## 规则\n## 其他\n", "## 规则\n\n- 新\n\n## 其他\n"),
+    "the heading over a blank line": ("## 规则\n\n## 其他\n", "## 规则\n\n- 新\n\n## 其他\n"),
     "a paragraph below the heading": ("## 规则\n文字\n", "## 规则\n文字\n\n- 新\n"),
     "sub-headings stay behind": (
         "## 规则\n\n- 旧\n\n### 细节\n\n- d\n",

@@ -52,7 +52,7 @@ def with_line(text: str, content: str, heading: str) -> str:
         if lines and not is_blank_line(lines[-1]):
             added.insert(0, "")
     added = [*_closed_fence(lines[:at]), *added, *bullet(content).split("\n")]
-    if _would_swallow(lines[at:]):
+    if at < len(lines) and not is_blank_line(lines[at]):
         added.append("")
     before = "".join(lines[:at])
     gap = newline if before and not before.endswith(("\n", "\r")) else ""
@@ -95,7 +95,10 @@ def _end_of_own_lines(lines: list[str], named: Heading, found: list[Heading]) ->
     end = next((number for number in following if number >= own), len(lines))
     while end > own and is_blank_line(lines[end - 1]):
         end -= 1
-    return end, [] if end > own and _is_in_list(lines[own:end]) else [""]
+    if end > own:
+        return end, [] if _is_in_list(lines[own:end]) else [""]
+    has_gap = own < len(lines) and is_blank_line(lines[own])
+    return (own + 1, []) if has_gap else (own, [""])
 
 
 def _underline(lines: list[str], first: int) -> int:
@@ -132,8 +135,3 @@ def _closed_fence(lines: list[str]) -> list[str]:
 def _would_continue(following: list[str]) -> bool:
     """Whether what comes next is indented, so that it would become a part of the bullet."""
     return next((line[0] in " \t" for line in following if not is_blank_line(line)), False)
-
-
-def _would_swallow(following: list[str]) -> bool:
-    """Whether the next line would be read as a continuation of the bullet."""
-    return bool(following) and not is_blank_line(following[0]) and not _ATX_RE.match(following[0])

@@ -7,7 +7,7 @@ from typing import Any
 from django.utils.translation import gettext_lazy as _
 
 from agents.rules.protection import Outcome
-from common.errors import ApplicationError, invalid
+from common.errors import STATUS_BY_CODE, ApplicationError, Fault, invalid
 from common.text import is_blank
 from evolution.proposals.choices import ItemStatus, Status
 from evolution.proposals.models import Proposal, ProposalItem
@@ -154,7 +154,7 @@ def _chosen(proposal: Proposal, decision: Decision) -> list[ProposalItem]:
 def _check_item(item: ProposalItem, context: Context) -> None:
     """Nothing is wrong with the item, nothing open, and its target is still what it was worked out on."""
     if item.faults:
-        raise invalid(f"/items/{item.number}", item.faults[0]["detail"], code=item.faults[0]["code"])
+        raise _faulty(item)
     if item.conflicts and not item.conflict_choice:
         raise invalid(
             f"/items/{item.number}/conflict_choice",
@@ -174,6 +174,13 @@ def _check_item(item: ProposalItem, context: Context) -> None:
             _("%(target)s changed since this was proposed; edit the item to see the new difference.")
             % {"target": item.target},
         )
+
+
+def _faulty(item: ProposalItem) -> ApplicationError:
+    """What is wrong with an item, as an error of the request that wants to approve it."""
+    faults = [Fault(f"/items/{item.number}", fault["code"], fault["detail"]) for fault in item.faults]
+    code = faults[0].code if faults[0].code in STATUS_BY_CODE else "VALIDATION_ERROR"
+    return ApplicationError(code, faults[0].detail, errors=faults)
 
 
 def _decide(item: ProposalItem, status: str, reason: str, decision: Decision) -> None:
