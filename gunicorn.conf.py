@@ -10,7 +10,8 @@ METRICS_DIR = os.environ.get("PROMETHEUS_MULTIPROC_DIR", "")
 wsgi_app = "config.wsgi:application"
 bind = os.environ.get("WEB_BIND", "127.0.0.1:8000")
 worker_class = "gthread"
-workers = int(os.environ.get("WEB_CONCURRENCY", "2"))
+# Into the environment, where the system checks of the workers look for it.
+workers = int(os.environ.setdefault("WEB_CONCURRENCY", "2"))
 threads = int(os.environ.get("WEB_THREADS", "4"))
 #: Lets a new release bind beside the old one. With one worker it would only hide a second server on the port.
 reuse_port = workers > 1

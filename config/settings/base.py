@@ -210,15 +210,8 @@ SPECTACULAR_SETTINGS = {
     "REDOC_DIST": "SIDECAR",
     "COMPONENT_SPLIT_REQUEST": True,
     "SCHEMA_PATH_PREFIX": "/api/v1",
-    # Names for choices whose field names alone would collide.
-    "ENUM_NAME_OVERRIDES": {
-        "ItemStatusEnum": "evolution.proposals.choices.ItemStatus",
-        "ItemTypeEnum": "evolution.proposals.choices.ItemType",
-        "ProposalKindEnum": "evolution.proposals.choices.Kind",
-        "ProposalStatusEnum": "evolution.proposals.choices.Status",
-        "ReceiptTypeEnum": "common.receipts.choices.ReceiptType",
-        "RiskEnum": "evolution.proposals.choices.Risk",
-    },
+    # Choices stay where they are used: names made of field names collide as soon as two rooms have a `status`.
+    "POSTPROCESSING_HOOKS": [],
 }
 
 #: Requests a minute per API key; 0 switches the limit off.
