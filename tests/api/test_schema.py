@@ -38,7 +38,7 @@ KEPT = (
     "response_headers_conformance",
     "response_schema_conformance",
 )
-EXAMPLES = sized(20, 1000)
+EXAMPLES = sized(15, 1000)
 CSRF = "a" * 32
 
 
