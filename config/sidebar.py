@@ -75,6 +75,7 @@ SIDEBAR = {
                 _entry(_("Phrases"), "record_voice_over", "memory_phrase", "memory.view_phrase"),
                 _entry(_("People"), "group", "accounts_user", "accounts.view_user"),
                 _entry(_("Roles"), "badge", "auth_group", "auth.view_group"),
+                {"title": _("API description"), "icon": "api", "link": reverse_lazy("docs")},
             ],
         },
     ],

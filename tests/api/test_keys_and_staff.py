@@ -226,3 +226,10 @@ def test_secrets_of_keys_are_nowhere_but_with_their_owner(acme, caplog, database
     places = database_dump() + caplog.text + "".join(answer.content.decode() for answer in answers)
     places += "".join(str(answer.headers) for answer in answers)
     assert not [secret for secret in secrets if secret in places]
+
+
+def test_a_browser_without_a_login_is_led_from_the_description_to_the_login(client):
+    answer = client.get("/api/v1/docs", headers={"accept": "text/html,*/*"})
+    assert (answer.status_code, answer["Location"]) == (302, "/admin/login/?next=/api/v1/docs")
+    assert client.get("/api/v1/docs", headers={"accept": "*/*"}).status_code == 401
+    assert client.get("/api/v1/docs", headers={"authorization": "Bearer x"}).status_code == 401

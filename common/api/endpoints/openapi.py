@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.contrib.auth.views import redirect_to_login
 from drf_spectacular.utils import extend_schema
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
 from rest_framework.request import Request
@@ -42,9 +43,18 @@ class SchemaView(_Document, SpectacularAPIView):
 
 
 class DocsView(_Document, SpectacularSwaggerView):
-    """The document as a page."""
+    """The document as a page; a browser without a login is led to it."""
 
     url_name = "schema"
+
+    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
+        response = super().finalize_response(request, response, *args, **kwargs)
+        by_browser = (
+            "text/html" in request.headers.get("Accept", "") and "Authorization" not in request.headers
+        )
+        if response.status_code == 401 and by_browser:
+            return redirect_to_login(request.get_full_path())
+        return response
 
     def _get_schema_url(self, request: Request) -> str:
         return self.url or reverse(self.url_name)
