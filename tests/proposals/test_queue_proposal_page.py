@@ -251,3 +251,17 @@ def test_a_foreign_agent_or_company_cannot_be_named(signed_in, administrator, ri
 def test_who_may_not_add_cannot_draft(request, signed_in, agent, person):
     client = signed_in(request.getfixturevalue(person))
     assert client.get(ADD).status_code == 403 and client.post(ADD, {}).status_code == 403
+
+
+def test_the_agent_page_lists_its_proposals(client, agent, proposal):
+    page = text_of(client.get(f"/admin/agents/agent/{agent.pk}/change/"))
+    assert page_of(proposal) in page and "a note" in page
+
+
+def test_a_receipt_leads_to_its_proposal(client, proposal):
+    decide(client, proposal, "approve")
+    receipt_url = client.get(page_of(proposal)).context["receipts"][0][2]
+    text = text_of(client.get(receipt_url))
+    assert "Open the proposal EP-001" in text
+    rows = client.get(f"{LIST}?status=all&company=acme&q=EP-001").context["cl"].result_list
+    assert list(rows) == [proposal]
