@@ -97,8 +97,8 @@ class ProposalAdmin(BulkDecisions, DraftByHand, Reports, ProposalPage):
         return HttpResponseRedirect(reverse("admin:proposals_proposal_queue"))
 
     @display(description=_("proposal"), ordering="number")
-    def code_shown(self, proposal: Proposal) -> str:
-        return proposal.code
+    def code_shown(self, proposal: Proposal) -> SafeString:
+        return _unbroken(proposal.code)
 
     @display(description=_("title"), ordering="title")
     def title_shown(self, proposal: Proposal) -> SafeString:
@@ -117,15 +117,19 @@ class ProposalAdmin(BulkDecisions, DraftByHand, Reports, ProposalPage):
         return proposal.status, proposal.get_status_display()
 
     @display(description=_("waiting since"), ordering="pending_at")
-    def since(self, proposal: Proposal) -> str:
+    def since(self, proposal: Proposal) -> SafeString:
         moment = proposal.pending_at
-        return date_format(localtime(moment), "SHORT_DATETIME_FORMAT") if moment else "–"
+        return _unbroken(date_format(localtime(moment), "SHORT_DATETIME_FORMAT") if moment else "–")
 
     @display(description=_("expires"), ordering="expires_at")
-    def until(self, proposal: Proposal) -> str:
+    def until(self, proposal: Proposal) -> SafeString:
         moment = proposal.expires_at
-        return date_format(localtime(moment), "SHORT_DATE_FORMAT") if moment else "–"
+        return _unbroken(date_format(localtime(moment), "SHORT_DATE_FORMAT") if moment else "–")
 
     @display(description=_("proposed by"), ordering="created_by")
     def created_by_shown(self, proposal: Proposal) -> SafeString | Any:
         return visible(proposal.created_by)
+
+
+def _unbroken(text: str) -> SafeString:
+    return format_html('<span class="whitespace-nowrap">{}</span>', text)
