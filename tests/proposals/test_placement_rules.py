@@ -51,7 +51,7 @@ PLACES = {
     ),
     "an open fence is closed": ("# 原则\n\n```\ncode\n", "# 原则\n\n```\ncode\n```\n\n## 规则\n\n- 新\n"),
     "sections of level one": ("# 甲\n\nx\n\n# 乙\n\ny\n", "# 甲\n\nx\n\n# 乙\n\ny\n\n# 规则\n\n- 新\n"),
-    "a lone heading over a list": ("# 绝不做\n\n- 泄露\n", "# 绝不做\n\n- 泄露\n\n# 规则\n\n- 新\n"),
+    "a title over a list": ("# 笔记\n\n- 旧\n", "# 笔记\n\n- 旧\n\n## 规则\n\n- 新\n"),
     "front matter": ("---\nname: x\n---\n", "---\nname: x\n---\n\n## 规则\n\n- 新\n"),
     "an ordered list": ("## 规则\n\n1. 旧\n", "## 规则\n\n1. 旧\n- 新\n"),
     "HTML below the heading": ("## 规则\n<div>\n", "## 规则\n<div>\n\n- 新\n"),
@@ -61,6 +61,12 @@ PLACES = {
 @pytest.mark.parametrize(("text", "expected"), PLACES.values(), ids=PLACES.keys())
 def test_a_line_goes_where_its_heading_is(text, expected):
     assert with_line(text, "新", "规则") == expected
+
+
+def test_a_rule_is_not_put_below_a_lone_heading_over_a_list():
+    text = "# 绝不做\n\n- 泄露\n"
+    assert with_line(text, "新", "规则", apart=True) == text + "\n# 规则\n\n- 新\n"
+    assert with_line("# 原则\n\n正文\n", "新", "规则", apart=True).endswith("\n## 规则\n\n- 新\n")
 
 
 def test_content_of_several_lines_is_one_bullet_and_forges_nothing():

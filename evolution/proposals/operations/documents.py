@@ -95,7 +95,10 @@ class WriteDocument(Operation):
     def proposed(self, place: Place, base: str | None, wanted: Wanted) -> str | None:
         if wanted.new_text is not None:
             return wanted.new_text
-        return with_line(base or "", wanted.content, heading_for(wanted.item_type, place.agent.language))
+        # Where rules stand, a lone heading may be the section of what must never be done.
+        apart = wanted.item_type == "behavior_rule"
+        heading = heading_for(wanted.item_type, place.agent.language)
+        return with_line(base or "", wanted.content, heading, apart=apart)
 
     def check(self, place: Place, new_text: str | None) -> None:
         if new_text is None:

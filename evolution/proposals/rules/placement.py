@@ -35,11 +35,12 @@ def bullet(content: str) -> str:
     return f"- {contained(content)}"
 
 
-def with_line(text: str, content: str, heading: str) -> str:
+def with_line(text: str, content: str, heading: str, *, apart: bool = False) -> str:
     """The text with the content as a last bullet of `heading`'s own lines, or of a new heading at the end.
 
     Every line that was there keeps its bytes; what is added has the line ends of the text, blank lines around
-    it where Markdown needs them, and closes a code fence that was left open in front of it.
+    it where Markdown needs them, and closes a code fence that was left open in front of it. `apart`: a lone
+    heading over a list is taken for a section and not for a title, so that what is new is not put below it.
     """
     lines = lines_of(text)
     newline = _line_end(lines)
@@ -48,7 +49,7 @@ def with_line(text: str, content: str, heading: str) -> str:
     at, added = (len(lines), []) if named is None else _end_of_own_lines(lines, named, found)
     if named is None or _would_continue(lines[at:]):
         at = len(lines)
-        added = [f"{'#' * _new_level(found, lines)} {heading}", ""]
+        added = [f"{'#' * _new_level(found, apart and any(map(ITEM_RE.match, lines)))} {heading}", ""]
         if lines and not is_blank_line(lines[-1]):
             added.insert(0, "")
     added = [*_closed_fence(lines[:at]), *added, *bullet(content).split("\n")]
@@ -70,15 +71,13 @@ def _line_end(lines: list[str]) -> str:
     return max(counted, key=lambda end: counted[end])
 
 
-def _new_level(found: list[Heading], lines: list[str]) -> int:
+def _new_level(found: list[Heading], lone_is_section: bool) -> int:
     """2 below a single title, else 1 where the text's sections are of level 1."""
     first_level = [heading for heading in found if heading.certain and heading.level == 1]
     if not first_level:
         return 2
     is_title = len(first_level) == 1 and first_level[0] is found[0]
-    # A lone heading over a list is a section of its own: what is new must not end up inside it.
-    is_section = len(found) == 1 and any(ITEM_RE.match(line) for line in lines)
-    return 2 if is_title and not is_section else 1
+    return 2 if is_title and not (len(found) == 1 and lone_is_section) else 1
 
 
 def _end_of_own_lines(lines: list[str], named: Heading, found: list[Heading]) -> tuple[int, list[str]]:
