@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
+from django.core.exceptions import BadRequest
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
@@ -21,6 +24,18 @@ from config.start_page import start_page
 MAX_RESULTS = 50
 
 
+def _without_nul(view: Callable) -> Callable:
+    """400 for a NUL character in the query: filters hand it to the database, and PostgreSQL refuses it."""
+
+    @wraps(view)
+    def checked(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if any("\0" in text for name, values in request.GET.lists() for text in (name, *values)):
+            raise BadRequest("a NUL character in the query")
+        return view(request, *args, **kwargs)
+
+    return checked
+
+
 class FieldbookAdminSite(UnfoldAdminSite):
     """One site for all rooms; pages are registered by the rooms themselves."""
 
@@ -31,13 +46,17 @@ class FieldbookAdminSite(UnfoldAdminSite):
         """Unfold's hook for addresses of the site itself."""
         return [path("company/", self.admin_view(require_POST(self.choose_company)), name="choose_company")]
 
+    def admin_view(self, view: Callable, cacheable: bool = False) -> Callable:
+        return super().admin_view(_without_nul(view), cacheable)
+
     def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         return super().index(request, {**start_page(request), **(extra_context or {})})
 
     def choose_company(self, request: HttpRequest) -> HttpResponse:
         """Remember whose rows the lists show (empty: all). 404 for a company that the person may not see."""
         slug = request.POST.get("company", "")
-        if slug and not Company.objects.seen_by(request.user).filter(slug=slug).exists():
+        known = Company.objects.seen_by(request.user)
+        if slug and ("\0" in slug or not known.filter(slug=slug).exists()):
             raise Http404
         request.session[CHOSEN_COMPANY] = slug
         back = request.POST.get("next", "")

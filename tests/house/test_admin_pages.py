@@ -150,6 +150,38 @@ def test_what_is_not_there_is_404(signed_in, chief, url):
     assert signed_in(chief).get(url).status_code == 404
 
 
+ODD_QUERIES = [
+    {"q": "\0"},
+    {"company": "\0"},
+    {"\0": "x"},
+    {"q": "😀%' OR 1=1 -- \\"},
+    {"q": "x" * 5000},
+    {"p": "x"},
+    {"p": "0"},
+    {"p": "99999999999999999999"},
+    {"o": "99.-99.x"},
+    {"all": ""},
+    {"e": "1"},
+    {"nosuch": "1"},
+    {"nosuch__exact": "1"},
+    {"id__in": "x"},
+    {"id__exact": "9" * 30},
+    {"pk": "\u00b2"},
+    {"_facets": "True"},
+    {"_popup": "1", "_to_field": "password"},
+    {"company": "nowhere", "agent": "x", "status": "x", "type": "x", "tag": "x", "state": "x", "role": "x"},
+]
+
+
+@pytest.mark.parametrize("model", sorted(admin.site._registry, key=lambda model: model._meta.label))
+def test_odd_addresses_of_lists_are_answered(model, chief, furnished_house):
+    client = Client(raise_request_exception=False)
+    client.force_login(chief)
+    url = f"/admin/{model._meta.app_label}/{model._meta.model_name}/"
+    answers = {str(query)[:60]: client.get(url, query).status_code for query in ODD_QUERIES}
+    assert {query: status for query, status in answers.items() if status >= 500} == {}
+
+
 @pytest.mark.parametrize("letter", EVERYBODY)
 def test_the_page_of_a_room_lists_what_one_may_see(signed_in, request, letter):
     client = signed_in(request.getfixturevalue(PERSONS[letter]))
