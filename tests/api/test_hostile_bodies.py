@@ -20,9 +20,9 @@ from tests.api.routes import all_routes
 from tests.common.hostile_json import HOSTILE_BODIES, ODD_BODIES
 from tests.factories import ApiClient, make_agent, make_key, make_person
 from tests.house.api_world import ROUTES, STAFF, build
-from tests.sizes import NIGHTLY
+from tests.sizes import NIGHTLY, PATIENT
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, PATIENT]
 
 SCOPES = ["read", "report", "agents:write", "proposals:decide"]
 READERS = [

@@ -24,9 +24,9 @@ from tests.api.over_wsgi import inside_a_test
 from tests.api.routes import PREFIX, all_routes
 from tests.factories import make_key, make_person
 from tests.house.api_world import ROUTES, STAFF, build
-from tests.sizes import sized
+from tests.sizes import PATIENT, sized
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, PATIENT]
 
 ROOT = Path(__file__).resolve().parents[2]
 SCOPES = ["read", "report", "agents:write", "proposals:decide"]

@@ -14,9 +14,9 @@ from experiences.models import Experience
 from tests.api.routes import all_routes
 from tests.factories import ApiClient, make_agent, make_key
 from tests.house.api_world import DOCUMENT, ROUTES, body_for, build
-from tests.sizes import sized
+from tests.sizes import PATIENT, sized
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, PATIENT]
 
 SENTINEL = "Schmuggelware-31c4"
 NUMBER = 1_987_654_321

@@ -20,8 +20,9 @@ from common.companies.services import revoke_api_key
 from tests.api.routes import all_routes
 from tests.factories import SYSTEM, ApiClient, make_agent, make_company, make_key, make_person
 from tests.house.api_world import ABSENT, ANY, OWN, QUERIES, ROUTES, STAFF, body_for, build
+from tests.sizes import PATIENT
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, PATIENT]
 
 CANARY = "Kanarienvogel-7f3a9"
 SCOPES = ["read", "report", "agents:write", "proposals:decide"]

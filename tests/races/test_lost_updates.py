@@ -4,8 +4,9 @@ import time
 
 import pytest
 
-from agents.models import Agent, AgentVersion
+from agents.models import Agent, AgentVersion, Document
 from agents.services.agents import update_agent
+from common.companies.models import Company
 from common.errors import ApplicationError
 from common.receipts.selectors import verify_chain
 from experiences.models import Experience
@@ -167,3 +168,31 @@ def test_names_default_flags_and_copies_at_once_end_in_no_error_of_ours(acme, ke
     assert live.filter(name__startswith="same ").count() == ROUNDS
     assert len(set(live.values_list("name_key", flat=True))) == live.count()
     assert verify_chain(acme).intact
+
+
+def test_of_eight_first_writes_of_one_document_one_makes_it(agent, key):
+    def write(number):
+        body = {"path": "memory/notes.md", "text": f"by {number}", "base_version": 0}
+        return ApiClient(key).put(f"agents/{agent.pk}/documents", body)
+
+    answers = in_threads(8, write)
+    assert sorted(answer.status_code for answer in answers) == [201, *[412] * 7]
+    document = Document.objects.get(agent=agent)
+    made = next(answer for answer in answers if answer.status_code == 201)
+    assert (document.current_version, document.versions.get().text) == (1, made.json()["text"])
+
+
+def test_two_companies_write_their_own_document_of_a_shared_agent_at_once(acme, global_company):
+    shared = make_agent(global_company)
+    keys = [make_key(company, scopes=["agents:write"]) for company in (acme, make_company("rival"))]
+
+    def write(number):
+        texts = [f"{number} {turn}" for turn in range(ROUNDS)]
+        body = {"path": "users/u1/profile.md"}
+        path = f"agents/{shared.pk}/documents"
+        return [ApiClient(keys[number % 2]).put(path, {**body, "text": text}).status_code for text in texts]
+
+    assert {status for result in in_threads(6, write) for status in result} <= {200, 201}
+    assert Document.objects.filter(agent=shared).count() == 2
+    assert Agent.objects.get(pk=shared.pk).version == 1
+    assert all(verify_chain(company).intact for company in Company.objects.all())

@@ -1,5 +1,6 @@
 """The rate limit counts exactly, also when all requests come at once."""
 
+import os
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -29,6 +30,30 @@ def test_of_64_simultaneous_requests_at_limit_10_exactly_10_pass(client, setting
     assert refused["Retry-After"] == "40"
     assert refused["Content-Type"] == "application/problem+json"
     assert (refused.json()["code"], refused.json()["retry_after"]) == ("RATE_LIMITED", 40)
+
+
+@pytest.mark.redis
+def test_on_redis_too_exactly_10_pass(client, settings):
+    url = os.environ.get("TEST_REDIS_URL", "redis://127.0.0.1:6379/15")
+    settings.CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": url}}
+    cache.clear()
+    settings.API_RATE_LIMIT_PER_MINUTE = 10
+    with time_machine.travel(NOON, tick=False):
+        answers = in_threads(64, lambda number: ApiClient(client.key).get("me"))
+    assert [answer.status_code for answer in answers].count(200) == 10
+    cache.clear()
+
+
+def test_without_its_cache_the_limit_is_no_open_door(client, settings):
+    settings.CACHES = {
+        "default": {
+            "BACKEND": "django.core.cache.backends.redis.RedisCache",
+            "LOCATION": "redis://127.0.0.1:1/0",
+        }
+    }
+    settings.API_RATE_LIMIT_PER_MINUTE = 10
+    answer = client.get("me")
+    assert (answer.status_code, answer.json()["code"]) == (503, "SERVICE_UNAVAILABLE")
 
 
 def test_without_the_atomic_count_more_would_pass(client, settings, monkeypatch):

@@ -46,7 +46,7 @@ def test_three_processes_never_meet_a_locked_database():
     key = make_key(acme, scopes=["agents:write"])
     connection.close()
     writers = {role: start(role, agent, key) for role in ("web", "worker", "command")}
-    told = {role: process.communicate(timeout=150)[0] for role, process in writers.items()}
+    told = {role: process.communicate(timeout=sized(240, 1800))[0] for role, process in writers.items()}
     assert told == dict.fromkeys(writers, "locked 0 failed 0\n")
     orders = list(Experience.objects.of_agent(agent.pk).values_list("order", flat=True))
     assert orders == list(range(2 * EACH))

@@ -12,10 +12,12 @@ from typing import Any
 import pytest
 from django.db import connections
 
+from tests.sizes import PATIENT, sized
+
 RACE = [
     pytest.mark.race,
     pytest.mark.django_db(transaction=True, serialized_rollback=True),
-    pytest.mark.timeout(180),
+    PATIENT,
 ]
 
 
@@ -41,7 +43,7 @@ def in_threads(count: int, work: Callable[[int], Any]) -> list[Any]:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(timeout=150)
+        thread.join(timeout=sized(240, 3600))
     assert not any(thread.is_alive() for thread in threads), "a thread hangs"
     if failures:
         raise failures[0]

@@ -15,9 +15,9 @@ from common.receipts.selectors import verify_chain
 from common.receipts.services import write_receipt
 from tests.conftest import append_only_lifted
 from tests.factories import SYSTEM, make_agent, make_company, make_person
-from tests.sizes import sized
+from tests.sizes import PATIENT, sized
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, PATIENT]
 
 TABLES = (Receipt, ReceiptLine, ReceiptText, ReceiptHead)
 #: Numbers of rows alone, which nothing hangs on but the rows below; and what erasing empties.
