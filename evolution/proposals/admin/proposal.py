@@ -70,6 +70,11 @@ class ProposalAdmin(BulkDecisions, DraftByHand, Reports, ProposalPage):
     actions = ("approve_chosen", "skip_chosen", "reject_chosen")
     actions_list = ("open_queue",)
 
+    def get_list_display(self, request: HttpRequest) -> list[str]:
+        """Without the state where all rows are in the same one."""
+        only_waiting = (request.GET.get("status") or Status.PENDING) == Status.PENDING
+        return [name for name in self.list_display if not (only_waiting and name == "status_shown")]
+
     def get_ordering(self, request: HttpRequest) -> tuple[str, ...]:
         waiting = request.GET.get("status") or Status.PENDING
         return WORK_ORDER if waiting == Status.PENDING else ("-id",)
