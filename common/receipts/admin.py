@@ -104,7 +104,6 @@ class ReceiptAdmin(ReadOnlyAdmin):
     search_fields = ("lines__target", "actor_name", "agent_name", "proposal_code")
     search_help_text = _("Target, person, agent or proposal")
     ordering = ("-at", "-id")
-    list_select_related = ("company",)
     actions_list = ("verify",)
     actions_detail = ("export_yaml", "export_json")
     change_form_outer_after_template = "admin/receipts/lines.html"
@@ -116,6 +115,9 @@ class ReceiptAdmin(ReadOnlyAdmin):
         ("proposal_code", "counts"),
     )
     readonly_fields = ("of_company", "door", "what", "counts")
+
+    def get_queryset(self, request: HttpRequest) -> models.QuerySet:
+        return super().get_queryset(request).select_related("company")
 
     def changeform_view(
         self,
@@ -239,7 +241,7 @@ class ReceiptLineAdmin(ReadOnlyAdmin):
     list_display_links = None
     list_filter = (CompanyFilter, AgentFilter, ("status", ChoicesDropdownFilter), ("receipt__at", DayFilter))
     list_filter_submit = True
-    list_select_related = ("receipt",)
+    list_select_related = ("receipt__company",)
     search_fields = ("target", "receipt__actor_name", "receipt__agent_name")
     search_help_text = _("Target, person or agent")
     ordering = ("-receipt_id", "order", "id")
