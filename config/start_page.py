@@ -64,7 +64,7 @@ def _deeds(user: Any) -> list[dict[str, Any]]:
 
 def _agent_card(agents: QuerySet) -> dict[str, Any]:
     counts = agents.aggregate(total=Count("pk"), on=Count("pk", filter=Q(enabled=True)))
-    hint = _("%(on)d agents on, %(off)d off")
+    hint = _("%(on)d enabled, %(off)d disabled")
     return _switch_card(_("Agents"), "smart_toy", "admin:agents_agent_changelist", counts, hint)
 
 
@@ -77,7 +77,7 @@ def _experience_card(request: HttpRequest) -> dict[str, Any]:
         "lightbulb",
         "admin:experiences_experience_changelist",
         counts,
-        _("%(on)d rows on, %(off)d off"),
+        _("%(on)d on, %(off)d off"),
     )
 
 

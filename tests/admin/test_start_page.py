@@ -15,7 +15,7 @@ def test_the_start_page_says_how_much_there_is(signed_in, viewer, acme, rival):
     factories.make_agent(rival, "canary", rows=["x"])
     response = signed_in(viewer).get(START)
     cards = {str(card["title"]): (card["value"], str(card["hint"])) for card in response.context["cards"]}
-    assert cards == {"Agents": (2, "1 on, 1 off"), "Best-practice experiences": (3, "2 on, 1 off")}
+    assert cards == {"Agents": (2, "1 enabled, 1 disabled"), "Best-practice experiences": (3, "2 on, 1 off")}
     page = response.content.decode()
     assert f"/admin/agents/agent/{agent.pk}/change/" in page
     assert f"/admin/agents/agent/{agent.pk}/prompt/" in page
