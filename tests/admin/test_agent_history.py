@@ -40,7 +40,7 @@ def contents(agent):
 def test_each_version_is_listed_with_who_and_why(signed_in, viewer, agent):
     page = signed_in(viewer).get(page_of(agent)).content.decode()
     assert "因为&lt;b&gt;x&lt;/b&gt;" in page
-    assert page.index("v2") < page.index("v1")
+    assert page.index(">v2<") < page.index(">v1<")
     assert f"/admin/receipts/receipt/?agent__id__exact={agent.pk}" in page
 
 
