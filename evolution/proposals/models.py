@@ -14,6 +14,7 @@ from common.choices import GLOBAL_SLUG
 from common.companies.models import ApiKey, Company
 from common.models import TimestampedModel
 from common.receipts.models import Receipt
+from common.text import show_hidden
 from evolution.proposals.choices import (
     ConflictChoice,
     ItemStatus,
@@ -155,7 +156,7 @@ class Proposal(TimestampedModel):
         ]
 
     def __str__(self) -> str:
-        return f"{self.code} {self.title}"
+        return f"{self.code} {show_hidden(self.title)}"
 
     @property
     def code(self) -> str:

@@ -182,6 +182,44 @@ def test_a_changed_target_is_worked_out_again_with_one_button(client, runtime, w
     assert current_text(agent, "memory/notes.md").startswith("meanwhile\n")
 
 
+def test_the_next_proposal_is_shown_on_the_text_that_the_last_one_left(client, runtime, agent):
+    for words in ("two", "three", "four"):
+        runtime.draft(agent, NOTE | {"content": words})
+    for code in ("EP-001", "EP-002", "EP-003"):
+        assert decide(client, numbered(code), "approve").status_code == 302
+    assert current_text(agent, "memory/notes.md").splitlines()[-3:] == ["- two", "- three", "- four"]
+
+
+def test_working_out_again_makes_nobody_an_author(client, runtime, writer, agent):
+    runtime.draft(agent, RULE | {"content": "先预发"})
+    body = {"path": "principles.md", "text": "# 原则\n\n## 规则\n\n- 新的\n"}
+    assert writer.put(f"agents/{agent.pk}/documents", body).status_code == 200
+    proposal = numbered("EP-001")
+    assert decide(client, proposal, "approve", reason="r", confirmation="运维").status_code == 409
+    edit(client, proposal)
+    assert numbered("EP-001").last_edited_by == ""
+    assert decide(client, proposal, "approve", reason="r", confirmation="运维").status_code == 302
+    assert numbered("EP-001").status == "applied"
+    assert "- 新的\n- 先预发\n" in current_text(agent, "principles.md")
+
+
+def test_working_out_again_changes_nothing_where_nothing_has_changed(client, runtime, agent):
+    runtime.draft(agent, NOTE | {"content": "two"})
+    before = Proposal.objects.values().get(), ProposalItem.objects.values().get()
+    edit(client, numbered("EP-001"))
+    assert (Proposal.objects.values().get(), ProposalItem.objects.values().get()) == before
+
+
+def test_an_item_approved_on_the_old_text_is_open_again(client, runtime, writer, agent):
+    runtime.draft(agent, NOTE | {"content": "two"}, PROFILE | {"content": "tables"})
+    proposal = numbered("EP-001")
+    decide(client, proposal, "approve", item=["1"])
+    change_target(writer, agent)
+    edit(client, proposal)
+    assert states(proposal) == ["pending", "pending"]
+    assert "meanwhile" in proposal.items.get(number=1).base_text
+
+
 def test_the_second_of_two_reviewers_is_told_and_led_on(client, signed_in, chief, runtime, agent):
     runtime.draft(agent, NOTE | {"content": "two"})
     runtime.draft(agent, PROFILE | {"content": "tables"})

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import structlog
 from django.conf import settings
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
@@ -31,7 +32,9 @@ from evolution.proposals.models import Proposal
 from evolution.proposals.selectors import Queue, queue_around, sources
 from evolution.proposals.services.applying import approve_and_apply
 from evolution.proposals.services.deciding import Decision, reject, skip
-from evolution.proposals.services.editing import edit_item
+from evolution.proposals.services.editing import edit_item, work_out_again
+
+log = structlog.get_logger(__name__)
 
 APPROVE, APPLY = "proposals.approve_proposal", "proposals.apply_proposal"
 CHANGE = "proposals.change_proposal"
@@ -190,9 +193,20 @@ class ReviewQueue(FieldbookAdmin):
             show_error(request, error)
             return HttpResponseRedirect(chosen.url(p=following.pk if following else None))
         tell(request, decided)
-        stays = decided.status == Status.PENDING
-        following = decided if stays else following
+        if decided.status == Status.PENDING:
+            following = decided
+        elif following is not None:
+            self._up_to_date(request, following)
         return HttpResponseRedirect(chosen.url(p=following.pk if following else None))
+
+    def _up_to_date(self, request: HttpRequest, proposal: Proposal) -> None:
+        """What has just been applied may stand under the next proposal: show that on the text of now."""
+        if not self._may(request, proposal, CHANGE):
+            return
+        try:
+            work_out_again(proposal_id=proposal.pk, actor=actor_of(request), now=timezone.now())
+        except ApplicationError as error:
+            log.info("next_proposal_as_it_is", proposal=proposal.code, reason=error.code)
 
     def decide(self, request: HttpRequest, proposal: Proposal, verb: str, decision: Decision) -> Proposal:
         """One decision through its service. Errors: those of the services; VALIDATION_ERROR for another verb."""
@@ -213,14 +227,11 @@ class ReviewQueue(FieldbookAdmin):
         following = queue_around(chosen.waiting_for(request), proposal).next
         changes = _changes(request, proposal, number)
         try:
-            edit_item(
-                proposal_id=proposal.pk,
-                number=number,
-                changes=changes,
-                actor=actor_of(request),
-                now=timezone.now(),
-                expected=_version(request),
-            )
+            who = {"actor": actor_of(request), "now": timezone.now(), "expected": _version(request)}
+            if changes:
+                edit_item(proposal_id=proposal.pk, number=number, changes=changes, **who)
+            else:
+                work_out_again(proposal_id=proposal.pk, **who)
         except ApplicationError as error:
             return self._edit_refused(request, pk, number, changes, error)
         proposal = self.found(request, pk)

@@ -318,7 +318,8 @@ class ShownProposal:
     @property
     def is_own_high(self) -> bool:
         """Whether the person may not approve because they wrote it themselves."""
-        authors = {self.proposal.created_by_user_id, self.proposal.last_edited_by_user_id} - {None}
+        authors = {self.proposal.created_by_user_id, self.proposal.last_edited_by_user_id}
+        authors |= {shown.item.edited_by_user_id for shown in self.items if shown.is_high}
         return self.is_high and self.viewer.pk in authors and not settings.PROPOSALS_ALLOW_SELF_APPROVAL
 
     @property

@@ -45,7 +45,7 @@ def recompute_chains(proposal: Proposal, context: Context) -> list[ProposalItem]
         operation = operation_for(item.operation, item.target)
         if counts[item.target_key] < 2 or item.status not in LIVE or not operation.chains:
             continue
-        base = bases.get(item.target_key, _current(item, context))
+        base = bases.get(item.target_key, text_now(item, context))
         if text_sha256(base) != item.base_sha256:
             recompute(item, context, bases)
             item.conflict_choice = ""
@@ -55,7 +55,8 @@ def recompute_chains(proposal: Proposal, context: Context) -> list[ProposalItem]
     return changed
 
 
-def _current(item: ProposalItem, context: Context) -> str | None:
+def text_now(item: ProposalItem, context: Context) -> str | None:
+    """What stands at the item's target; None when there is nothing, or nothing that it could change."""
     try:
         return operation_for(item.operation, item.target).current(place_of(item, context)).text
     except ApplicationError:

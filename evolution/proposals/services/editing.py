@@ -13,14 +13,16 @@ from common.errors import ApplicationError, invalid
 from common.text import clean, is_blank, length
 from evolution.proposals.choices import ConflictChoice, ItemStatus, Status
 from evolution.proposals.models import Proposal, ProposalItem
+from evolution.proposals.operations import operation_for
+from evolution.proposals.rules.digests import text_sha256
 from evolution.proposals.rules.entries import without_entries
 from evolution.proposals.rules.placement import heading_for, with_line
 from evolution.proposals.rules.risk import highest
 from evolution.proposals.rules.states import EDITABLE
 from evolution.proposals.services.authority import Decision
-from evolution.proposals.services.chains import LIVE, earlier_bases, recompute_chains
+from evolution.proposals.services.chains import LIVE, earlier_bases, recompute_chains, text_now
 from evolution.proposals.services.checks import Context, logged_checks
-from evolution.proposals.services.computing import compute, recompute
+from evolution.proposals.services.computing import Bases, compute, recompute
 from evolution.proposals.services.deciding import close_without_approval
 from evolution.proposals.services.drafting import EXPIRES_AFTER, MAX_CONTENT
 from evolution.proposals.services.locking import context_of, hash_of, locked, move, touch, wrong_state
@@ -73,6 +75,43 @@ def edit_item(
         _after_edit(proposal, actor if is_author else None, now)
         _receipt_of_edit(proposal, item, was_blocked, actor, now)
     return ProposalItem.objects.get(pk=item.pk)
+
+
+def work_out_again(
+    *, proposal_id: int, actor: Actor, now: datetime, expected: Collection[int] | None = None
+) -> bool:
+    """Work the items of a waiting proposal out again whose target has changed since; whether there were any.
+
+    The words stay the proposer's, so who asks for it becomes no author and may still approve. An item that
+    was approved on the old text is open again. Errors: STATE_CONFLICT, VERSION_MISMATCH.
+    """
+    with logged_checks() as checks:
+        proposal = locked(proposal_id, expected)
+        if proposal.status != Status.PENDING:
+            raise wrong_state(proposal, _("worked out again"))
+        stale = _stale_items_again(proposal, context_of(proposal, actor, now, checks))
+        if stale:
+            touch(proposal, now=now, risk=highest(proposal.items.values_list("risk", flat=True)))
+        for item in stale:
+            _receipt_of_edit(proposal, item, was_blocked=False, actor=actor, now=now)
+    return bool(stale)
+
+
+def _stale_items_again(proposal: Proposal, context: Context) -> list[ProposalItem]:
+    bases: Bases = {}
+    stale = []
+    for item in proposal.items.filter(status__in=LIVE).order_by("number"):
+        operation = operation_for(item.operation, item.target)
+        base = bases.get(item.target_key, text_now(item, context))
+        if text_sha256(base) != item.base_sha256:
+            _open_again(item)
+            item.conflict_choice = ""
+            recompute(item, context, bases)
+            item.save()
+            stale.append(item)
+        if operation.chains:
+            bases[item.target_key] = item.new_text
+    return stale
 
 
 def _item(proposal: Proposal, number: int) -> ProposalItem:
