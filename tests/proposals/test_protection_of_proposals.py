@@ -11,6 +11,7 @@ from evolution.proposals.models import Proposal
 from tests.agents.test_protected_spellings import FORGED, PERSONA, ROWS
 from tests.factories import SYSTEM, make_agent
 from tests.proposals.samples import NOTE, PRINCIPLES, SETTINGS, note, whole
+from tests.sizes import sized
 
 pytestmark = pytest.mark.django_db
 SIGNED = {"reason": "gut", "confirmation": "运维"}
@@ -69,9 +70,9 @@ def test_there_are_spellings_enough():
 @pytest.mark.parametrize("way", ["write", "delete", "away", "onto"])
 def test_no_spelling_of_a_protected_path_gets_through(runtime, insider, agent, documents, way):
     before = documents(agent)
-    for name, item in SPELLINGS.items():
-        if not name.startswith(f"{way} "):
-            continue
+    ways = [(name, item) for name, item in SPELLINGS.items() if name.startswith(f"{way} ")]
+    # Every spelling is written; of the other ways a quarter is tried at each commit, all of them at night.
+    for name, item in ways[:: 1 if way == "write" else sized(4, 1)]:
         answer = runtime.post("proposals", {"agent": agent.pk, "items": [item]})
         # Refused outright (no such document, a character that no JSON may hold), or drafted and blocked.
         assert answer.status_code in (201, 400, 404), (name, answer.content.decode())
