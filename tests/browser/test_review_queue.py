@@ -36,9 +36,9 @@ def draft(runtime, agent, *items, **fields):
 def test_two_hundred_waiting_proposals_are_cleared_in_two_hundred_and_ten_actions(
     reviewer, runtime, acme, agent
 ):
-    waiting_rows(acme, agent, 180, risk="medium")
     for number in range(20):  # one target: each is shown on the text that the last one left
         draft(runtime, agent, NOTE | {"content": f"room {number} is on floor {number * 7 % 10}"})
+    waiting_rows(acme, agent, 180, risk="medium")
     reviewer.open(QUEUE)
     reviewer.press_and_go("j")
     reviewer.press_and_go("k")
