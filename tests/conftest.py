@@ -23,6 +23,13 @@ hypothesis_settings.register_profile("nightly", max_examples=5000, deadline=None
 hypothesis_settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "commit"))
 
 
+def _uses_database(item: pytest.Item) -> bool:
+    names = {"db", "transactional_db", "live_server"}
+    return item.get_closest_marker("django_db") is not None or bool(
+        names & set(getattr(item, "fixturenames", ()))
+    )
+
+
 @contextmanager
 def append_only_lifted() -> Iterator[None]:
     """Let test cleaning empty append-only tables; the application itself has no such switch."""
@@ -59,10 +66,15 @@ type(connection.ops).execute_sql_flush = _flush_append_only
 
 
 @pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Tests that empty the tables at their end come last, in whatever order the rest is shuffled: what the
     migrations put there is then gone for all others.
+
+    With FIELDBOOK_TESTS_WITH_DATABASE_ONLY (the run on the second database) only tests that use one are kept.
     """
+    if os.environ.get("FIELDBOOK_TESTS_WITH_DATABASE_ONLY"):
+        config.hook.pytest_deselected(items=[item for item in items if not _uses_database(item)])
+        items[:] = [item for item in items if _uses_database(item)]
     items.sort(key=_empties_tables)
 
 
