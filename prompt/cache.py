@@ -31,7 +31,7 @@ class AnswerKey(NamedTuple):
 
 
 #: The parts of a request, besides the `AnswerKey`, that a header of the answer depends on.
-Variant = tuple[str, ...]
+Variant = tuple[str | None, ...]
 
 
 @dataclass(frozen=True)
