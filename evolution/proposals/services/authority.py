@@ -57,6 +57,8 @@ def check_relay(
     if is_blank(decision.decided_by):
         raise invalid("/decided_by", _("Name the end user whose decision this is."))
     chosen = list(chosen)
+    if not chosen:
+        raise ApplicationError("STATE_CONFLICT", _("No item of this proposal is open."))
     if not all(_is_file_of(item, decision.decided_by) for item in chosen):
         raise ApplicationError("PERMISSION_DENIED", _("A user decides only about their own files."))
     is_low = highest([proposal.risk, *(item.risk for item in chosen)]) == Risk.LOW
