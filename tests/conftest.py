@@ -78,12 +78,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(key=_empties_tables)
 
 
-def _empties_tables(item: pytest.Item) -> bool:
+def _empties_tables(item: pytest.Item) -> int:
+    """0: a test that leaves the tables as they were; 1: empties them and brings back what stood there first;
+    2: empties them for good, which 1 could not live with.
+    """
     marker = item.get_closest_marker("django_db")
     fixtures = getattr(item, "fixturenames", ())
-    return bool(marker and marker.kwargs.get("transaction")) or bool(
-        {"transactional_db", "live_server"} & set(fixtures)
-    )
+    if marker is not None and marker.kwargs.get("serialized_rollback"):
+        return 1
+    empties = marker is not None and marker.kwargs.get("transaction")
+    return 2 if empties or {"transactional_db", "live_server"} & set(fixtures) else 0
 
 
 @pytest.fixture(autouse=True)

@@ -85,7 +85,7 @@ def test_an_agent_deleted_between_two_reads_is_not_found(acme):
 
 
 @pytest.mark.race
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.django_db(transaction=True, serialized_rollback=True)
 def test_readers_get_committed_versions_only_while_a_writer_syncs_rows(acme, read_key):
     agent = make_agent(acme, rows=["row of 0"])
     done, seen, errors = threading.Event(), [], []
