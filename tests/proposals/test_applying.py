@@ -353,9 +353,9 @@ def test_an_approved_item_that_was_tampered_with_is_never_applied(
     assert approver_only.post(f"proposals/{code}/approve").json()["status"] == "approved"
     item = ProposalItem.objects.get()
     old = getattr(item, field)
-    value = (
-        7 if field == "number" else (old[:at] + text + old[at:])[:255] if field != "operation" else "delete"
-    )
+    limit = 64 if field == "base_sha256" else 255
+    mixed = {"number": 7, "operation": "delete"}
+    value = mixed.get(field) or (old[:at] + text + old[at:])[:limit]
     before = _state(agent)
     ProposalItem.objects.filter(pk=item.pk).update(**{field: value})
     answer = applier.post(f"proposals/{code}/apply")
