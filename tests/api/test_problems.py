@@ -123,6 +123,13 @@ def test_without_a_key_it_is_401_and_says_how(path):
     assert answer["WWW-Authenticate"].startswith("Bearer")
 
 
+def test_a_browser_without_a_login_is_led_to_it_from_the_page_of_the_document():
+    answer = ApiClient().get("docs", accept="text/html")
+    assert (answer.status_code, answer["Location"]) == (302, "/admin/login/?next=/api/v1/docs")
+    wrong = ApiClient("fb_wrong").get("docs", accept="text/html")
+    assert (wrong.status_code, wrong.json()["code"]) == (401, "API_KEY_INVALID")
+
+
 def test_without_the_scope_it_is_403_and_names_it(reader):
     body = problem(reader.post("agents", {}), 403, "SCOPE_MISSING")
     assert "agents:write" in body["detail"]
