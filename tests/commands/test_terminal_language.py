@@ -42,8 +42,8 @@ def test_an_error_of_a_command_is_in_the_language_of_the_terminal(tmp_path, lang
         "PYTHONIOENCODING": "utf-8",
     }
     script = (
-        "import django, runpy, sys; from unittest import mock; django.setup(); sys.argv = ['manage.py', 'import_agents', 'nowhere', "
-        "'--company', '_global']; "
+        "import django, runpy, sys; from unittest import mock; django.setup(); "
+        "sys.argv = ['manage.py', 'import_agents', 'nowhere', '--company', '_global']; "
         "mock.patch('agents.management.commands.import_agents.company_by_slug').start(); "
         "runpy.run_path('manage.py', run_name='__main__')"
     )
