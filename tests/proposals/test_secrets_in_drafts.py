@@ -1,0 +1,97 @@
+"""Secrets and personal data are taken out of everything a runtime sends, before the first write."""
+
+import json
+
+import pytest
+from django.apps import apps
+from django.core import serializers
+
+from common.receipts.models import Receipt
+from evolution.proposals.models import Proposal
+from tests.common.secrets_corpus import CONTEXTS, secrets
+from tests.factories import make_agent
+from tests.proposals.samples import NOTE, note, whole
+
+pytestmark = pytest.mark.django_db
+SECRETS = {name: value for name, value in secrets(seed=5).items() if name != "database url"}
+
+
+@pytest.fixture
+def agent(acme):
+    return make_agent(acme, name="运维")
+
+
+def everything_stored() -> str:
+    """All rows of all tables as one text."""
+    rows = [row for model in apps.get_models() for row in model._base_manager.order_by("pk")]
+    return json.dumps(serializers.serialize("python", rows), default=str, ensure_ascii=False)
+
+
+def said(name, number=0):
+    return CONTEXTS[number % len(CONTEXTS)].format(SECRETS[name])
+
+
+@pytest.mark.parametrize("name", SECRETS)
+def test_no_field_of_a_draft_keeps_a_secret(runtime, agent, name):
+    body = {
+        "agent": agent.pk,
+        "title": said(name, 0)[:200],
+        "rationale": said(name, 1),
+        "conversation_id": said(name, 2)[:200],
+        "cited_lessons": [SECRETS[name][:20]] if len(SECRETS[name]) <= 20 else [],
+        "items": [note(said(name, number)) for number in range(8)]
+        + [whole("memory/whole.md", said(name, 3))]
+        + [{**NOTE, "operation": "create", "target": f"memory/{SECRETS[name]}.md"}],
+        "idempotency_key": "k",
+    }
+    answer = runtime.post("proposals", body)
+    assert answer.status_code == 201, answer.content.decode()
+    stored = everything_stored()
+    kept = SECRETS[name] in stored
+    # An e-mail address may be the id of an end user, so it stays where a path names one.
+    assert kept == (name == "e-mail"), name
+    if kept:
+        assert stored.replace(f"memory/{SECRETS[name]}.md", "").count(SECRETS[name]) == 0
+    assert sum(Proposal.objects.get().redactions.values()) >= 8
+
+
+@pytest.mark.parametrize("name", SECRETS)
+def test_no_field_of_a_teaching_keeps_a_secret(runtime, agent, name):
+    for number, text in enumerate((f"记住，{said(name)}", f"不对，应该是 {said(name, 2)}", "记住这个")):
+        answer = runtime.post(
+            "teachings",
+            {
+                "agent": agent.pk,
+                "user_id": "u1",
+                "text": text,
+                "conversation_id": f"c {SECRETS[name]}"[:200],
+                "context": [{"role": "user", "text": said(name, 1)}],
+                "idempotency_key": f"k{number}",
+            },
+        )
+        assert answer.status_code in (200, 201), answer.content.decode()
+        assert SECRETS[name] not in answer.content.decode()
+    assert SECRETS[name] not in everything_stored()
+
+
+def test_the_counts_stand_on_the_proposal_and_its_receipt(runtime, reviewer, agent):
+    runtime.draft(agent, note("password=hunter2-Secret!9"), title="token ghp_" + "a1B2" * 9)
+    proposal = runtime.get("proposals/EP-001").json()
+    assert proposal["redactions"] == {"api_token": 1, "password": 1}
+    reviewer.post("proposals/EP-001/approve")
+    assert Receipt.objects.get(proposal_code="EP-001").detail["redactions"] == proposal["redactions"]
+
+
+def test_a_user_whose_id_is_an_address_keeps_it(runtime, agent):
+    target = "users/li@example.cn/profile.md"
+    item = {"type": "user_preference", "operation": "update", "target": target, "content": "用表格"}
+    assert runtime.draft(agent, item, user_id="li@example.cn")["items"][0]["target"] == target
+    answer = runtime.post(
+        "teachings", {"agent": agent.pk, "user_id": "li@example.cn", "text": "记住，我喜欢短句"}
+    )
+    assert answer.json()["items"][0]["target"] == target
+
+
+def test_what_a_person_writes_is_kept_as_typed(reviewer, agent):
+    body = {"agent": agent.pk, "items": [note("Support: hilfe@example.test")]}
+    assert reviewer.post("proposals", body).json()["items"][0]["content"] == "Support: hilfe@example.test"
