@@ -267,3 +267,11 @@ def test_expired_ones_are_neither_adopted_nor_rejected(runtime, agent):
     expire_overdue(actor=SYSTEM, now=timezone.now() + timedelta(days=31))
     assert Proposal.objects.get().status == "expired"
     assert figures(runtime)["adoption_rate"]["value"] is None
+
+
+def test_in_chinese_the_table_has_the_words_of_the_audit_view(runtime, history):
+    answer = runtime.get("audit?format=csv", **{"accept-language": "zh-hans"})
+    rows = list(csv.reader(io.StringIO(answer.content.decode("utf-8-sig"))))
+    assert rows[0][0] == "时间" and rows[0][3:] == ["类型", "内容摘要", "状态", "确认人"]
+    assert [row[5] for row in rows[1:]] == ["已回滚", "已阻断", "已跳过", "已拒绝", "已应用"]
+    assert rows[-1][3] == "偏好学习"
