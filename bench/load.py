@@ -10,7 +10,8 @@ import threading
 import time
 from collections.abc import Mapping
 
-CONNECTIONS = 8
+#: Enough for both workers to be busy, however the kernel spreads connections over them.
+CONNECTIONS = 32
 _RATE = re.compile(r"Requests/sec:\s*([\d.]+)")
 _LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
 

@@ -9,19 +9,20 @@ from __future__ import annotations
 
 import json
 import re
+import sqlite3
 from collections.abc import Callable, Iterable
 from datetime import datetime
 from functools import lru_cache
 from random import getrandbits
 from typing import Any, NamedTuple
 
+import psycopg
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, Error, connection, connections
 from django.http import HttpResponse
 from django.utils import timezone
 from django_structlog.app_settings import app_settings as request_log_settings
 from prometheus_client import Counter
-from psycopg import Cursor
 
 from agents.models import Agent, AgentVersion
 from common.choices import GLOBAL_SLUG
@@ -64,6 +65,9 @@ WHERE k.prefix = %s AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expi
       AND c.enabled AND a.enabled AND a.deleted_at IS NULL
 """  # noqa: S608 - the names are those of our own tables
 _SQLITE_SQL = _SQL.replace("%s", "?")
+
+#: Django's own, and those of the drivers, which `_row` talks to directly.
+_DATABASE_ERRORS = (Error, sqlite3.Error, psycopg.Error)
 
 _COUNTER = Counter(
     "fieldbook_prompt_fast_answers_total", "Prompt fetches answered in front of Django.", ["status"]
@@ -113,7 +117,7 @@ class PromptFastPath:
                     note_key_use(key=ApiKey(pk=facts.key_id, last_used_at=None), now=now)
                 given = environ.get("HTTP_X_REQUEST_ID") if self.trusts_request_ids else None
                 return _send(*found, given, start_response)
-        except Error:
+        except _DATABASE_ERRORS:
             # With a new connection Django answers after all, or says what there is to say (503).
             connection.close()
         return self._through_django(fetch, environ, start_response)
@@ -163,21 +167,24 @@ def _facts(fetch: _Fetch, now: datetime) -> _Facts | None:
     if row is None:
         return None
     key_id, secret_hash, scopes, is_use_due, company_id, slug, version, sha256 = row
-    if not secret_matches(fetch.secret, secret_hash, peppers()):
+    if not _is_right(fetch.secret, secret_hash, tuple(peppers())):
         return None
     if not _may_read(scopes if isinstance(scopes, str) else json.dumps(scopes)):
         return None
-    answer_key = AnswerKey(
-        agent_id=fetch.agent_id,
-        version=version,
-        body_sha256=sha256,
-        company_id=company_id,
-        company_slug=slug,
-        day=str(now.astimezone(timezone.get_default_timezone()).date()),
-        time_zone=settings.TIME_ZONE,
-        media_type=fetch.media_type,
+    day = str(now.astimezone(timezone.get_default_timezone()).date())
+    return _Facts(
+        key_id,
+        bool(is_use_due),
+        AnswerKey(
+            fetch.agent_id, version, sha256, company_id, slug, day, settings.TIME_ZONE, fetch.media_type
+        ),
     )
-    return _Facts(key_id, bool(is_use_due), answer_key)
+
+
+@lru_cache(maxsize=1024)
+def _is_right(secret: str, stored_hash: str, known_peppers: tuple[str, ...]) -> bool:
+    """Remembered, because it never changes; whether the key still holds, the database is asked each time."""
+    return secret_matches(secret, stored_hash, list(known_peppers))
 
 
 @lru_cache(maxsize=64)
@@ -196,15 +203,14 @@ def _row(fetch: _Fetch, now: datetime) -> Any:
     database.health_check_done = True
     database.ensure_connection()
     recently = now - LAST_USED_RESOLUTION
-    with database.wrap_database_errors:
-        if database.vendor == "sqlite":
-            # Django keeps times there as text in UTC.
-            parameters = [_as_text(recently), fetch.agent_id, GLOBAL_SLUG, fetch.prefix, _as_text(now)]
-            return database.connection.execute(_SQLITE_SQL, parameters).fetchone()
-        cursor = Cursor(database.connection)
-        is_kept = database.settings_dict["CONN_MAX_AGE"] != 0
-        cursor.execute(_SQL, [recently, fetch.agent_id, GLOBAL_SLUG, fetch.prefix, now], prepare=is_kept)
-        return cursor.fetchone()
+    if database.vendor == "sqlite":
+        # Django keeps times there as text in UTC.
+        parameters = [_as_text(recently), fetch.agent_id, GLOBAL_SLUG, fetch.prefix, _as_text(now)]
+        return database.connection.execute(_SQLITE_SQL, parameters).fetchone()
+    cursor = psycopg.Cursor(database.connection)
+    is_kept = database.settings_dict["CONN_MAX_AGE"] != 0
+    cursor.execute(_SQL, [recently, fetch.agent_id, GLOBAL_SLUG, fetch.prefix, now], prepare=is_kept)
+    return cursor.fetchone()
 
 
 def _as_text(utc: datetime) -> str:

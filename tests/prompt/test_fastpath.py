@@ -1,13 +1,15 @@
 """The fast path answers exactly what the view answers, and notices every change on the very next fetch."""
 
 import io
+import sqlite3
 from datetime import timedelta
 from unittest import mock
 
+import psycopg
 import pytest
 import time_machine
 from django.core.handlers.wsgi import WSGIHandler
-from django.db import DatabaseError, OperationalError, connection, transaction
+from django.db import OperationalError, connection
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
@@ -326,24 +328,16 @@ def test_a_prompt_with_warnings_is_not_kept(server, agent, read_key):
     assert "不删数据" in server.fetch(agent, read_key).body.decode()
 
 
+@pytest.mark.parametrize("error", [OperationalError, sqlite3.OperationalError, psycopg.OperationalError])
 def test_a_failing_query_closes_the_connection_and_leaves_the_request_to_django(
-    server, agent, read_key, monkeypatch
+    server, agent, read_key, monkeypatch, error
 ):
     server.fetch(agent, read_key)
     closed = mock.Mock()
     monkeypatch.setattr(BaseDatabaseWrapper, "close", closed)
-    with mock.patch.object(fastpath, "_row", side_effect=OperationalError):
+    with mock.patch.object(fastpath, "_row", side_effect=error):
         answer = server.fetch(agent, read_key)
     assert (answer.code, server.asked_django, closed.call_count) == (200, 2, 1)
-
-
-def test_errors_of_the_driver_count_as_errors_of_the_database(db):
-    with (
-        mock.patch.multiple(fastpath, _SQL="SELECT nothing", _SQLITE_SQL="SELECT nothing"),
-        pytest.raises(DatabaseError),
-        transaction.atomic(),
-    ):
-        fastpath._row(fastpath._Fetch(1, "", "", "", ()), timezone.now())
 
 
 def test_the_use_of_a_key_is_noted_once_a_minute(server, agent, acme):
