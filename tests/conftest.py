@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +15,7 @@ from django.db.backends.base.operations import BaseDatabaseOperations
 from django.test import Client
 from django.utils import translation
 from hypothesis import settings as hypothesis_settings
+from playwright.sync_api import Browser, sync_playwright
 
 from common.companies.models import Company
 from tests import factories
@@ -201,3 +203,18 @@ def signed_in():
         return client
 
     return sign_in
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """The one Chromium of a run: two of its drivers cannot live in one process."""
+    path = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+    if not path:
+        pytest.skip("no Chromium found; CHROMIUM may name one")
+    # Playwright runs an event loop in this thread, which Django takes for an async view.
+    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
+    del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]

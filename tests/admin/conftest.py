@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -12,7 +10,7 @@ from django.conf import settings
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import BrowserContext, Page
 
 
 @pytest.fixture
@@ -28,31 +26,26 @@ def count_queries() -> Callable[[Callable[[], object]], int]:
 
 
 @pytest.fixture
-def browser_page(live_server, monkeypatch) -> Iterator[Callable[..., Any]]:
+def browser_page(browser, live_server) -> Iterator[Callable[..., Any]]:
     """`browser_page(person, path)` -> a page of Chromium, signed in; errors and dialogs of its scripts are kept."""
-    executable = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
-    if not executable:
-        pytest.skip("no Chromium; CHROMIUM may name one")
-    # Playwright runs an event loop in this thread, which Django takes for an async view.
-    monkeypatch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox"])
+    contexts: list[BrowserContext] = []
 
-        def open_page(person: Any, path: str) -> Page:
-            client = Client()
-            client.force_login(person)
-            context = browser.new_context(locale="en-US", viewport={"width": 1400, "height": 1000})
-            session = client.cookies[settings.SESSION_COOKIE_NAME].value
-            cookie = {"name": settings.SESSION_COOKIE_NAME, "value": session, "url": live_server.url}
-            context.add_cookies([cookie])
-            page = context.new_page()
-            page.faults = []
-            page.on("pageerror", lambda error: page.faults.append(f"error {error}"))
-            page.on(
-                "dialog", lambda dialog: (page.faults.append(f"dialog {dialog.message}"), dialog.accept())
-            )
-            page.goto(live_server.url + path)
-            return page
+    def open_page(person: Any, path: str) -> Page:
+        client = Client()
+        client.force_login(person)
+        context = browser.new_context(locale="en-US", viewport={"width": 1400, "height": 1000})
+        contexts.append(context)
+        session = client.cookies[settings.SESSION_COOKIE_NAME].value
+        context.add_cookies(
+            [{"name": settings.SESSION_COOKIE_NAME, "value": session, "url": live_server.url}]
+        )
+        page = context.new_page()
+        page.faults = []
+        page.on("pageerror", lambda error: page.faults.append(f"error {error}"))
+        page.on("dialog", lambda dialog: (page.faults.append(f"dialog {dialog.message}"), dialog.accept()))
+        page.goto(live_server.url + path)
+        return page
 
-        yield open_page
-        browser.close()
+    yield open_page
+    for context in contexts:
+        context.close()

@@ -56,19 +56,22 @@ def test_deleted_agents_are_not_listed(signed_in, viewer, three):
         ("tag=运维", ["b"]),
         ("tag=100%25", ["c"]),
         ("tag=op", []),
-        ("tag=%00", []),
         ("enabled__exact=0", ["c"]),
         ("q=值班", ["b"]),
         ("q=CALL", ["b"]),
         ("company=acme", ["a", "b", "c"]),
         ("company=_global", []),
         ("company=rival", []),
-        ("company=%00", []),
     ],
 )
 def test_the_list_can_be_narrowed(signed_in, viewer, rival, three, query, found):
     factories.make_agent(rival, "secret", tags=["ops"])
     assert names(signed_in(viewer).get(f"{LIST}?{query}")) == found
+
+
+@pytest.mark.parametrize("query", ["tag=%00", "company=%00", "q=%00", "%00=1", "tag=a&tag=b%00"])
+def test_a_nul_in_the_query_is_refused_and_not_passed_on(signed_in, viewer, query):
+    assert signed_in(viewer).get(f"{LIST}?{query}").status_code == 400
 
 
 def test_companies_of_others_are_not_even_named(signed_in, viewer, chief, rival, three):

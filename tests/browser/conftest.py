@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterator
 from importlib import import_module
 
@@ -11,23 +9,9 @@ import pytest
 from django.apps import apps
 from django.conf import settings as django_settings
 from django.test import Client
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import BrowserContext, Page
 
 from common.companies.models import Company
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    path = shutil.which(os.environ.get("CHROMIUM", "chromium"))
-    if path is None:
-        pytest.skip("no Chromium found; CHROMIUM may name one")
-    # Playwright runs an event loop in this thread; the tests' own database calls are not in it.
-    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield chromium
-        chromium.close()
-    del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
 
 
 class Visitor:

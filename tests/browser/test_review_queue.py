@@ -190,7 +190,7 @@ def test_enter_on_a_tick_decides_nothing_without_javascript(visit, approver, run
     plain = visit(approver, java_script_enabled=False)
     plain.open(QUEUE)
     plain.page.focus("input[name=item]")
-    plain.press("Enter")
+    plain.press_and_go("Enter")
     plain.open(QUEUE)
     assert numbered("EP-001").status == "pending"
 

@@ -134,6 +134,22 @@ def test_an_agent_gets_one_version_however_many_items_are_applied(runtime, owner
     assert agent.version == version + 1
 
 
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [("principles.md", "## 规则\n\n- x\n"), ("persona.md", "# 别的\n"), ("agent.json", "{}")],
+)
+def test_a_protected_kind_of_document_that_a_change_created_goes_again_with_it(
+    runtime, owner, acme, documents, path, text
+):
+    agent = make_agent(acme, name="运维", owner_id=owner.person.pk)
+    code = runtime.code(agent, whole(path, text))
+    owner.post(f"proposals/{code}/approve", SIGNED)
+    assert documents(agent) == {path: text}
+    back = owner.post(f"proposals/{code}/rollback", {"reason": "r"})
+    assert back.json()["status"] == "rolled_back", back.content.decode()
+    assert documents(agent) == {}
+
+
 def test_a_switched_off_row_leaves_the_prompt_and_comes_back(runtime, owner, agent):
     before = runtime.prompt(agent)
     code = runtime.code(agent, items(agent)["disable experience"])

@@ -68,6 +68,11 @@ def remove(place: Place, target: str, edit: Edit, note: str, code: str) -> Resul
     return Result(document_version=version.number)
 
 
+def nothing_in(path: str) -> str:
+    """A text of the path's format without any section."""
+    return "{}" if path_key(path).endswith(".json") else ""
+
+
 class WriteDocument(Operation):
     """Create and update: the whole new text of a path."""
 
@@ -111,7 +116,9 @@ class WriteDocument(Operation):
     def reversal(self, place: Place, item: Applied) -> Reversal:
         now = text_now(place, place.target)
         text = reversed_change(item.base_text, item.new_text, now)
-        return Reversal(text, self.protected_changes(place, now, text))
+        # A document that the change itself made may go again, unless a protected part would go with it.
+        left = nothing_in(place.target) if text is None else text
+        return Reversal(text, self.protected_changes(place, now, left))
 
     def revert(
         self, place: Place, item: Applied, reversal: Reversal, edit: Edit, note: str, code: str
