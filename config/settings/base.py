@@ -49,6 +49,7 @@ INSTALLED_APPS = [
     "common.maintenance",
     "experiences",
     "agents",
+    "evolution.lessons",
     "evolution.memory",
     "evolution.proposals",
     "prompt",
