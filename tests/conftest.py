@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from django.core.cache import cache
+from django.core.signals import request_finished, request_started
 from django.db import connection
 from django.db.backends.base.operations import BaseDatabaseOperations
 from django.test import Client
@@ -218,3 +220,27 @@ def browser() -> Iterator[Browser]:
         yield chromium
         chromium.close()
     del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
+
+
+@pytest.fixture
+def answered_in_full(live_server) -> Iterator[None]:
+    """At its end no request to the live server is still being answered: the tables may be emptied."""
+    open_requests, lock = set(), threading.Condition()
+
+    def begun(**_signal: object) -> None:
+        with lock:
+            open_requests.add(threading.get_ident())
+
+    def ended(**_signal: object) -> None:
+        with lock:
+            open_requests.discard(threading.get_ident())
+            lock.notify_all()
+
+    request_started.connect(begun)
+    request_finished.connect(ended)
+    yield
+    with lock:
+        answered = lock.wait_for(lambda: not open_requests, timeout=30)
+    request_started.disconnect(begun)
+    request_finished.disconnect(ended)
+    assert answered, "a request to the live server was never answered in full"

@@ -14,6 +14,8 @@ PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 CELERY_TASK_ALWAYS_EAGER = True
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = True
+# A browser fetches scripts and styles once, as in production.
+WHITENOISE_MAX_AGE = 3600
 LOGGING = {
     **LOGGING,  # noqa: F405
     "root": {"handlers": ["console"], "level": "CRITICAL"},

@@ -26,7 +26,7 @@ def count_queries() -> Callable[[Callable[[], object]], int]:
 
 
 @pytest.fixture
-def browser_page(browser, live_server) -> Iterator[Callable[..., Any]]:
+def browser_page(browser, live_server, answered_in_full) -> Iterator[Callable[..., Any]]:
     """`browser_page(person, path)` -> a page of Chromium, signed in; errors and dialogs of its scripts are kept."""
     contexts: list[BrowserContext] = []
 

@@ -57,7 +57,7 @@ class Visitor:
 
 
 @pytest.fixture
-def visit(browser, live_server) -> Iterator:
+def visit(browser, live_server, answered_in_full) -> Iterator:
     """`visit(person)` -> a Visitor with that person's session, in English."""
     contexts: list[BrowserContext] = []
 

@@ -22,6 +22,10 @@ def watched(page, address):
     return found
 
 
+#: What scripts start when the page is loaded has begun once two frames are drawn.
+DRAWN = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))"
+
+
 @pytest.mark.parametrize("locale", ["zh-CN", "en-US"])
 def test_every_page_is_quiet_and_asks_no_other_host(visit, chief, acme, locale):
     house = furnish(acme)
@@ -31,7 +35,7 @@ def test_every_page_is_quiet_and_asks_no_other_host(visit, chief, acme, locale):
     for address in admin_addresses():
         if "c" in PAGES[address.name][0] and not any(part in address.name for part in NO_PAGES):
             visitor.open(address.url(house))
-            visitor.page.wait_for_load_state("networkidle")
+            visitor.page.evaluate(DRAWN)
             if found:
                 loud[address.name] = list(found)
                 found.clear()
@@ -42,7 +46,7 @@ def test_a_complaint_is_seen(visit, chief):
     visitor = visit(chief)
     found = watched(visitor.page, visitor.address)
     visitor.open("/admin/")
-    visitor.page.evaluate("console.error('oh'); fetch('http://127.0.0.2:9/').catch(() => {})")
-    visitor.page.wait_for_timeout(300)
+    with visitor.page.expect_request("http://127.0.0.2:9/"), visitor.page.expect_console_message():
+        visitor.page.evaluate("console.error('oh'); fetch('http://127.0.0.2:9/').catch(() => {})")
     assert "oh" in found
     assert "http://127.0.0.2:9/" in found
