@@ -1,0 +1,1 @@
+"""Reads of lessons, one module a topic."""

@@ -1,0 +1,37 @@
+"""What a lesson is found by, kept beside it: its keys and its row of the recall index."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from evolution.lessons.choices import KeyKind
+from evolution.lessons.models import Lesson, LessonKey
+from evolution.lessons.rules.words import tag_keys
+
+
+def reindex(*lessons: Lesson) -> None:
+    """Bring the keys and the index of these lessons (of one company) up to their state.
+
+    Run it in the transaction of the change, before its receipt. Active, superseded and archived lessons are
+    indexed; drafts and rejected ones leave the index.
+    """
+    _write_keys(lessons)
+
+
+def _write_keys(lessons: Iterable[Lesson]) -> None:
+    wanted = {(lesson.pk, kind, key) for lesson in lessons for kind, key in _keys(lesson)}
+    known = {
+        (row.lesson_id, row.kind, row.key): row.pk
+        for row in LessonKey.objects.filter(lesson__in=[lesson.pk for lesson in lessons])
+    }
+    gone = [pk for key, pk in known.items() if key not in wanted]
+    if gone:
+        LessonKey.objects.filter(pk__in=gone).delete()
+    LessonKey.objects.bulk_create(
+        LessonKey(lesson_id=pk, kind=kind, key=key) for pk, kind, key in sorted(wanted - known.keys())
+    )
+
+
+def _keys(lesson: Lesson) -> set[tuple[str, str]]:
+    tags = {(KeyKind.TAG.value, key) for key in tag_keys(lesson.tags)}
+    return tags | {(KeyKind.FILE.value, path) for path in lesson.related_files}
