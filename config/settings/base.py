@@ -45,6 +45,7 @@ INSTALLED_APPS = [
     "common.counters",
     "common.receipts",
     "common.idempotency",
+    "common.search",
     "common.api",
     "common.maintenance",
     "experiences",
@@ -222,6 +223,10 @@ REQUIRE_IF_MATCH = env.bool("REQUIRE_IF_MATCH", False)
 
 #: With True the proposer of a high-risk change may approve it (for teams of one).
 PROPOSALS_ALLOW_SELF_APPROVAL = env.bool("PROPOSALS_ALLOW_SELF_APPROVAL", False)
+#: Memory that the recall indexes of one process may take; the least recently used leave first.
+SEARCH_MEMORY_MB = env.int("SEARCH_MEMORY_MB", 256)
+#: Above so many records of one kind and company the database proposes candidates.
+SEARCH_MAX_IN_MEMORY = env.int("SEARCH_MAX_IN_MEMORY", 200_000)
 #: Folder of the git mirror (one repository an agent, one folder a company); empty switches it off.
 AGENTS_GIT_ROOT = env.str("AGENTS_GIT_ROOT", "")
 

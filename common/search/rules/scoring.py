@@ -1,0 +1,243 @@
+"""The signals of a query over segments: all documents at once, then the best ones in parts. Pure.
+
+docs/rules.md: search signals, search order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from common.search.rules.matching import Matches, Statistics, Term, idf
+from common.search.rules.query import Bm25, Hit, Query, Recency, Scope
+from common.search.rules.segments import ALL_AGENTS, Segment
+
+#: Documents of a block; the best of each block say which documents can be among the best of all.
+BLOCK = 128
+#: Scores that are equal when rounded to so many decimals are a tie.
+DECIMALS = 9
+_SLACK = 2 * 10.0**-DECIMALS
+#: Derived arrays that a segment keeps.
+_MEMOS = 12
+Floats = NDArray[np.float64]
+Integers = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A query with the statistics it is answered by: what each term counts, whatever the document."""
+
+    query: Query
+    scope: Scope
+    terms: Sequence[Term]
+    statistics: Statistics
+
+    def factors(self) -> Floats:
+        """Of each term: weight x idf for BM25, weight x its share of the idf of all for shares."""
+        rarity = np.array([idf(self.statistics.rows, count) for count in self.statistics.frequencies])
+        for (first, last), signal in zip(self.bounds(), self.query.signals.values(), strict=True):
+            whole = 1.0 if isinstance(signal, Bm25) else sum(rarity[first:last].tolist())
+            rarity[first:last] *= signal.weight / whole if whole else 0.0
+        return rarity
+
+    def bounds(self) -> list[tuple[int, int]]:
+        """Of each signal: its terms from `first` to `last` - 1."""
+        places = np.array([term.signal for term in self.terms])
+        signals = np.arange(len(self.query.signals))
+        firsts, lasts = np.searchsorted(places, signals), np.searchsorted(places, signals, side="right")
+        return list(zip(firsts.tolist(), lasts.tolist(), strict=True))
+
+
+class Scores:
+    """The scores of all documents of one segment; 0 for those that may not be found."""
+
+    def __init__(self, plan: Plan, factors: Floats, matches: Matches) -> None:
+        self.plan, self.matches, self.segment = plan, matches, matches.segment
+        self.weights = self._weights(factors)
+        blocks = -(-self.segment.size // BLOCK)
+        totals = np.bincount(matches.docs, self.weights, minlength=blocks * BLOCK)
+        self.totals: Floats = totals.astype(np.float64, copy=False)  # integers when there is no posting
+        multiplier, self.scanned = multipliers(self.segment, plan.query.recency, plan.scope)
+        self.totals[: self.segment.size] *= multiplier
+        self.best_of_blocks = self.totals.reshape(blocks, BLOCK).max(axis=1)
+
+    def _weights(self, factors: Floats) -> Floats:
+        """What each posting adds to the score of its document, before recency."""
+        matches = self.matches
+        weights = np.repeat(factors, matches.sizes)
+        for (first, last), signal in zip(self.plan.bounds(), self.plan.query.signals.values(), strict=True):
+            begin, end = matches.offsets[first], matches.offsets[last]
+            if not isinstance(signal, Bm25) or begin == end:
+                continue
+            once = self._once(signal)
+            weights[begin:end] *= once[matches.docs[begin:end]]
+            places, times = matches.repetitions(first, last)
+            if len(places):
+                # With u = (k1 + 1) / (1 + K) for one occurrence, t of them give t (k1 + 1) / (t + K).
+                single = once[matches.docs[places]]
+                weights[places] *= times / (1 + (times - 1) * single / (signal.k1 + 1))
+        return weights
+
+    def _once(self, signal: Bm25) -> Floats:
+        """BM25 without idf of one occurrence in each document."""
+        mean = self.plan.statistics.mean(signal.field)
+        key = ("once", signal.field, signal.k1, signal.b)
+        known = self.segment.memo.get(key)
+        if known is None or known[0] != mean:
+            lengths = self.segment.lengths.get(signal.field)
+            relative = lengths / mean if lengths is not None and mean else np.ones(self.segment.size)
+            once = (signal.k1 + 1) / (1 + signal.k1 * (1 - signal.b + signal.b * relative))
+            known = remember(self.segment, key, (mean, once))
+        return known[1]
+
+    def at_least(self, least: float) -> Integers:
+        """The documents with a score of at least `least`, and above 0."""
+        return np.flatnonzero(self.totals >= least) if least > 0 else np.flatnonzero(self.totals)
+
+    def hits(self, docs: Integers) -> list[Hit]:
+        """The parts of these documents, in the order given."""
+        signals = self.plan.query.signals
+        places = np.full(self.segment.size, -1, dtype=np.intp)
+        places[docs] = np.arange(len(docs))
+        of_term = np.array([term.signal for term in self.plan.terms], dtype=np.intp)
+        chosen = np.flatnonzero(places[self.matches.docs] >= 0)
+        cells = of_term[self.matches.which[chosen]] * len(docs) + places[self.matches.docs[chosen]]
+        sums = np.bincount(cells, self.weights[chosen], minlength=len(signals) * len(docs))
+        recency = recencies(self.segment, self.plan.query.recency)[docs].tolist()
+        columns = zip(*sums.reshape(len(signals), len(docs)).tolist(), strict=True)
+        ids = self.segment.columns["object_ids"][docs].tolist()
+        return [
+            self._hit(object_id, parts, fresh)
+            for object_id, parts, fresh in zip(ids, columns, recency, strict=True)
+        ]
+
+    def _hit(self, object_id: int, parts: Sequence[float], recency: float) -> Hit:
+        signals = self.plan.query.signals
+        return Hit(
+            object_id=object_id,
+            score=sum(parts) * recency,
+            signals={
+                name: part / signal.weight if signal.weight else 0.0
+                for (name, signal), part in zip(signals.items(), parts, strict=True)
+            },
+            parts=dict(zip(signals, parts, strict=True)),
+            recency=recency,
+        )
+
+
+def remember(segment: Segment, key: Any, value: Any) -> Any:
+    """Keep a derived array of the segment; some other one leaves when there are many."""
+    if len(segment.memo) >= _MEMOS and key not in segment.memo:
+        segment.memo.pop(next(iter(segment.memo)), None)
+    segment.memo[key] = value
+    return value
+
+
+def recencies(segment: Segment, recency: Recency | None) -> Floats:
+    """The factor of each document for its age."""
+    key = ("recency", recency)
+    known = segment.memo.get(key)
+    if known is None:
+        known = np.ones(segment.size)
+        if recency is not None:
+            ages = np.maximum(recency.today.toordinal() - segment.columns["days"], 0)
+            known += recency.weight * np.power(2.0, -ages / recency.half_life_days)
+        remember(segment, key, known)
+    return known
+
+
+def multipliers(segment: Segment, recency: Recency | None, scope: Scope) -> tuple[Floats, int]:
+    """The factor for age, 0 for documents outside the scope; and how many are inside."""
+    key = ("scope", recency, scope.agent_id, scope.today, tuple(scope.states))
+    known = segment.memo.get(key)
+    if known is None:
+        inside = segment.alive & np.isin(segment.columns["states"], list(scope.states))
+        if scope.agent_id is not None:
+            agents = segment.columns["agents"]
+            inside &= (agents == ALL_AGENTS) | (agents == scope.agent_id)
+        if scope.today is not None:
+            inside &= segment.columns["expires"] >= scope.today.toordinal()
+        known = (recencies(segment, recency) * inside, int(np.count_nonzero(inside)))
+        remember(segment, key, known)
+    return known
+
+
+class Ranking:
+    """The documents of all segments, the best first."""
+
+    def __init__(self, scores: Sequence[Scores]) -> None:
+        self.scores = scores
+        #: Documents in scope.
+        self.scanned = sum(own.scanned for own in scores)
+
+    def best(self, begin: int, end: int) -> list[Hit]:
+        """Places `begin` to `end` - 1 (from 0). Order: score, rank, newer day, lower sequence."""
+        chosen = self._places(end)[begin:end]
+        hits: dict[tuple[int, int], Hit] = {}
+        for at, scores in enumerate(self.scores):
+            docs = np.array([doc for segment, doc in chosen if segment == at], dtype=np.intp)
+            if len(docs):
+                hits |= {(at, doc): hit for doc, hit in zip(docs.tolist(), scores.hits(docs), strict=True)}
+        return [hits[place] for place in chosen]
+
+    def _places(self, end: int) -> list[tuple[int, int]]:
+        """Segment and document of the best `end` documents."""
+        least = self._least(end)
+        found = [scores.at_least(least) for scores in self.scores]
+        if not sum(map(len, found)):
+            return []
+        segments = np.repeat(np.arange(len(found)), [len(docs) for docs in found])
+        docs = np.concatenate(found)
+        order = np.lexsort(self._order(found))[:end]
+        return list(zip(segments[order].tolist(), docs[order].tolist(), strict=True))
+
+    def _order(self, found: Sequence[Integers]) -> list[NDArray[Any]]:
+        """The keys of the order, the weakest first."""
+
+        def column(name: str) -> NDArray[Any]:
+            return np.concatenate(
+                [scores.segment.columns[name][docs] for scores, docs in zip(self.scores, found, strict=True)]
+            )
+
+        totals = [scores.totals[docs] for scores, docs in zip(self.scores, found, strict=True)]
+        return [
+            column("object_ids"),
+            column("sequences"),
+            -column("days"),
+            -column("ranks").astype(np.int32),
+            -np.round(np.concatenate(totals), DECIMALS),
+        ]
+
+    def _least(self, end: int) -> float:
+        """A score that the best `end` documents have: as many blocks hold a document with it."""
+        best = np.concatenate([scores.best_of_blocks for scores in self.scores] or [np.empty(0)])
+        if end >= len(best):
+            return 0.0
+        return float(np.partition(best, len(best) - end)[len(best) - end]) - _SLACK
+
+    def place_of(self, object_id: int) -> tuple[int, Hit] | None:
+        """The place (from 1) and the parts of a document; None when it has no score or may not be found."""
+        for scores in self.scores:
+            ids = scores.segment.columns["object_ids"]
+            doc = int(np.searchsorted(ids, object_id))
+            if doc < len(ids) and ids[doc] == object_id and scores.totals[doc] > 0:
+                return self._place(scores, doc)
+        return None
+
+    def _place(self, scores: Scores, doc: int) -> tuple[int, Hit]:
+        (hit,) = scores.hits(np.array([doc], dtype=np.intp))
+        least = float(scores.totals[doc]) - _SLACK
+        ahead = sum(len(other.at_least(least)) for other in self.scores)
+        found = self._places(ahead)
+        at = self.scores.index(scores)
+        return found.index((at, doc)) + 1, hit
+
+
+def ranked(plan: Plan, matches: Sequence[Matches]) -> Ranking:
+    """Score all segments."""
+    factors = plan.factors()
+    return Ranking([Scores(plan, factors, match) for match in matches])

@@ -1,0 +1,159 @@
+"""Write and remove documents of the index, in the transaction of the object they belong to.
+
+The row of the generation is locked first, so that writers of one (company, kind) come one after the other and
+generations are committed in their order. Take it after the object's own row and before the receipt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TypeVar
+
+from django.db import transaction
+
+from common.companies.models import Company
+from common.search.cache import note_write
+from common.search.models import SearchDocument, SearchGeneration
+from common.search.rules.query import Attributes, Entry, joined, split
+
+#: Documents written by one statement.
+BATCH = 500
+#: Removed documents are purged when they are more than this and more than the others.
+KEPT_REMOVED = 1000
+COLUMNS = ("fields", "state", "day", "expires", "agent_id", "rank", "sequence")
+
+T = TypeVar("T")
+
+
+def index_object(
+    *,
+    company: Company,
+    kind: str,
+    object_id: int,
+    fields: Mapping[str, Iterable[str]],
+    attributes: Attributes | None = None,
+) -> bool:
+    """Index one object, or index it again; whether anything was written."""
+    entry = Entry(object_id, fields, attributes or Attributes())
+    return index_objects(company=company, kind=kind, entries=[entry]) == 1
+
+
+@transaction.atomic
+def index_objects(*, company: Company, kind: str, entries: Iterable[Entry]) -> int:
+    """Index objects, each given once; how many documents were written. Unchanged ones write nothing."""
+    head = _locked(company, kind)
+    written = 0
+    for batch in _batches(entries):
+        before = _documents(head, [entry.object_id for entry in batch])
+        changed = []
+        for entry in batch:
+            new, old = document_of(head, entry), before.get(entry.object_id)
+            if old is None or differs(old, new):
+                _count(head, old, -1)
+                _count(head, new, 1)
+                changed.append(new)
+        SearchDocument.objects.bulk_create(
+            changed,
+            update_conflicts=True,
+            unique_fields=["company", "kind", "object_id"],
+            update_fields=[*COLUMNS, "generation", "removed"],
+        )
+        written += len(changed)
+    _save(head, written)
+    return written
+
+
+def remove_object(*, company: Company, kind: str, object_id: int) -> bool:
+    """Take one object out of the index; whether it was there."""
+    return remove_objects(company=company, kind=kind, object_ids=[object_id]) == 1
+
+
+@transaction.atomic
+def remove_objects(*, company: Company, kind: str, object_ids: Iterable[int]) -> int:
+    """Take objects out of the index; how many were there."""
+    head = _locked(company, kind)
+    gone = 0
+    for batch in _batches(object_ids):
+        present = [old for old in _documents(head, batch).values() if not old.removed]
+        for old in present:
+            _count(head, old, -1)
+        SearchDocument.objects.filter(pk__in=[old.pk for old in present]).update(
+            removed=True, fields={}, generation=head.generation + 1
+        )
+        gone += len(present)
+    head.removed += gone
+    _save(head, gone)
+    return gone
+
+
+def document_of(head: SearchGeneration, entry: Entry) -> SearchDocument:
+    """The row of an entry, unsaved, of the head's next generation."""
+    attributes = entry.attributes
+    return SearchDocument(
+        company_id=head.company_id,
+        kind=head.kind,
+        object_id=entry.object_id,
+        generation=head.generation + 1,
+        fields={name: joined(tokens) for name, tokens in entry.fields.items()},
+        state=attributes.state,
+        day=attributes.day.toordinal(),
+        expires=None if attributes.expires is None else attributes.expires.toordinal(),
+        agent_id=attributes.agent_id,
+        rank=attributes.rank,
+        sequence=entry.object_id if attributes.sequence is None else attributes.sequence,
+    )
+
+
+def differs(old: SearchDocument, new: SearchDocument) -> bool:
+    """Whether `new` says something else than the stored `old`."""
+    return old.removed or any(getattr(old, name) != getattr(new, name) for name in COLUMNS)
+
+
+def _save(head: SearchGeneration, changes: int) -> None:
+    if not changes:
+        return
+    head.generation += 1
+    if head.removed > max(KEPT_REMOVED, head.rows):
+        # A process that has not heard of these removals loads everything again.
+        SearchDocument.objects.filter(company_id=head.company_id, kind=head.kind, removed=True).delete()
+        head.purged, head.removed = head.generation, 0
+    head.save()
+
+
+def _locked(company: Company, kind: str) -> SearchGeneration:
+    SearchGeneration.objects.get_or_create(company=company, kind=kind)
+    head = SearchGeneration.objects.select_for_update().get(company=company, kind=kind)
+    note_write(head.pk)
+    return head
+
+
+def _documents(head: SearchGeneration, object_ids: Sequence[int]) -> dict[int, SearchDocument]:
+    documents = SearchDocument.objects.filter(
+        company_id=head.company_id, kind=head.kind, object_id__in=object_ids
+    )
+    return {document.object_id: document for document in documents}
+
+
+def _count(head: SearchGeneration, document: SearchDocument | None, sign: int) -> None:
+    if document is None:
+        return
+    if document.removed:
+        head.removed += sign
+        return
+    head.rows += sign
+    if document.state:
+        return
+    head.counted += sign
+    for name, text in document.fields.items():
+        head.lengths[name] = head.lengths.get(name, 0) + sign * len(split(text))
+
+
+def _batches(items: Iterable[T]) -> Iterator[list[T]]:
+    batch: list[T] = []
+    for item in items:
+        batch.append(item)
+        if len(batch) == BATCH:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
