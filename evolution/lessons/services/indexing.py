@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
+from common.search.rules.query import Entry
+from common.search.services import index_objects, remove_objects
 from evolution.lessons.choices import KeyKind
 from evolution.lessons.models import Lesson, LessonKey
+from evolution.lessons.rules.search_fields import KIND, STATES, index_attributes, index_fields
 from evolution.lessons.rules.words import tag_keys
 
 
@@ -13,12 +16,41 @@ def reindex(*lessons: Lesson) -> None:
     """Bring the keys and the index of these lessons (of one company) up to their state.
 
     Run it in the transaction of the change, before its receipt. Active, superseded and archived lessons are
-    indexed; drafts and rejected ones leave the index.
+    indexed; drafts and rejected ones are not.
     """
+    if not lessons:
+        return
     _write_keys(lessons)
+    company = lessons[0].company
+    shown = [lesson for lesson in lessons if lesson.status in STATES]
+    hidden = [lesson.pk for lesson in lessons if lesson.status not in STATES]
+    if shown:
+        index_objects(company=company, kind=KIND, entries=map(entry_of, shown))
+    if hidden:
+        remove_objects(company=company, kind=KIND, object_ids=hidden)
 
 
-def _write_keys(lessons: Iterable[Lesson]) -> None:
+def entry_of(lesson: Lesson) -> Entry:
+    """The row of the index for an active, superseded or archived lesson."""
+    fields = index_fields(
+        title=lesson.title,
+        takeaway=lesson.takeaway,
+        what=lesson.what,
+        tags=lesson.tags,
+        files=lesson.related_files,
+    )
+    attributes = index_attributes(
+        status=lesson.status,
+        day=lesson.date,
+        expires=lesson.expires_on,
+        agent_id=lesson.agent_id,
+        severity=lesson.severity,
+        number=lesson.number,
+    )
+    return Entry(lesson.pk, fields, attributes)
+
+
+def _write_keys(lessons: Sequence[Lesson]) -> None:
     wanted = {(lesson.pk, kind, key) for lesson in lessons for kind, key in _keys(lesson)}
     known = {
         (row.lesson_id, row.kind, row.key): row.pk

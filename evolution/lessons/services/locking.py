@@ -9,7 +9,6 @@ from typing import Any
 from django.db.models import F
 from django.utils.translation import gettext_lazy as _
 
-from common.actors import Actor
 from common.counters.services import lock_numbers
 from common.errors import ApplicationError
 from evolution.lessons.models import PREFIX, Lesson
@@ -60,13 +59,3 @@ def write(lesson: Lesson, *, now: datetime, **fields: Any) -> None:
 def move(lesson: Lesson, verb: str, *, now: datetime, **fields: Any) -> None:
     """Change the state as `verb` does, with other fields. Errors: STATE_CONFLICT."""
     write(lesson, now=now, status=next_status(lesson.status, verb), **fields)
-
-
-def decision(actor: Actor, now: datetime, reason: str = "") -> dict[str, Any]:
-    """Who decided, as columns of a lesson."""
-    return {
-        "decided_by": actor.name[:200],
-        "decided_by_user_id": actor.user_id,
-        "decided_at": now,
-        "decision_reason": reason,
-    }
