@@ -182,13 +182,25 @@ def relevance(
     `tags` (keys), `words` (keywords) and `files` (normalised) are the lesson's; `rarity` is the idf of each
     keyword of the query among the company's lessons.
     """
+    share = keyword_share(query.keywords, words, rarity, weights) if query.keywords else 0.0
+    return weighed(query, tags, share, files, weights)
+
+
+def weighed(
+    query: RecallQuery,
+    tags: frozenset[str],
+    keywords_score: float,
+    files: Sequence[str],
+    weights: Weights = WEIGHTS,
+) -> Relevance:
+    """`relevance` where the score of the keywords is known already (see `keyword_score`)."""
     scores: dict[str, float] = {}
     shares: dict[str, float] = {}
     if query.tags:
         scores["tags"] = jaccard(query.tags, tags)
         shares["tags"] = weights.tags_share
     if query.keywords:
-        scores["keywords"] = keyword_share(query.keywords, words, rarity, weights)
+        scores["keywords"] = keywords_score
         shares["keywords"] = weights.keywords_share
     if query.files:
         scores["files"] = file_match(query.files, files, weights)
@@ -214,10 +226,15 @@ def keyword_share(
     """min(1, sum of idf(matched) / (mean idf x needed)): a short query needs half its words or four, a long
     one about a dozen. docs/rules.md: recall relevance.
     """
-    count = len(wanted)
+    whole = sum(rarity[token] for token in wanted)
+    share = sum(rarity[token] for token in wanted if token in has) / whole if whole else 0.0
+    return keyword_score(share, len(wanted), weights)
+
+
+def keyword_score(share: float, count: int, weights: Weights = WEIGHTS) -> float:
+    """`keyword_share` of a query of `count` words of which a lesson has this idf-weighted share."""
     needed = min(count, max(weights.least_words, math.ceil(count / 2)), weights.most_words)
-    whole = sum(rarity[token] for token in wanted) / count * needed if count else 0.0
-    return min(1.0, sum(rarity[token] for token in wanted if token in has) / whole) if whole else 0.0
+    return min(1.0, share * count / needed) if needed else 0.0
 
 
 def file_match(wanted: Sequence[str], related: Sequence[str], weights: Weights = WEIGHTS) -> float:
