@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from datetime import datetime, timedelta
 
 from django.db import models
 from django.db.models import Q
@@ -13,6 +14,8 @@ from common.companies.models import ApiKey, Company
 from evolution.lessons.choices import Purpose, Verdict
 from evolution.lessons.models.lesson import Lesson
 
+RECALLS_KEPT_FOR = timedelta(days=90)
+
 
 class OfCompanyQuerySet(models.QuerySet):
     """Rows of a company, by who may see them."""
@@ -20,6 +23,17 @@ class OfCompanyQuerySet(models.QuerySet):
     def seen_by(self, user) -> OfCompanyQuerySet:
         """All for a superuser, else those of the person's companies."""
         return self if user.is_superuser else self.filter(company__in=user.companies.values("pk"))
+
+
+class RecallLogQuerySet(OfCompanyQuerySet):
+    """Recalls by age. An archived one is out of the lists, and still counts and answers."""
+
+    def due_for_archive(self, now: datetime) -> RecallLogQuerySet:
+        """Older than 90 days: exactly 90 days old stays. docs/rules.md: recall log retention."""
+        return self.filter(archived_at=None, created_at__lt=now - RECALLS_KEPT_FOR)
+
+    def archived(self) -> RecallLogQuerySet:
+        return self.exclude(archived_at=None)
 
 
 class RecallLog(models.Model):
@@ -41,8 +55,9 @@ class RecallLog(models.Model):
     duration_ms = models.FloatField(_("duration (ms)"), default=0)
     asked_by = models.CharField(_("asked by"), max_length=200, blank=True)
     created_at = models.DateTimeField(_("created"))
+    archived_at = models.DateTimeField(_("archived"), null=True, blank=True)
 
-    objects = OfCompanyQuerySet.as_manager()
+    objects = RecallLogQuerySet.as_manager()
 
     class Meta:
         verbose_name = _("recall")
@@ -53,7 +68,7 @@ class RecallLog(models.Model):
             # Was anything recalled for this change?
             models.Index(fields=["company", "reference"], name="lessons_recall_reference"),
             # What is older than its keeping time.
-            models.Index(fields=["created_at"], name="lessons_recall_age"),
+            models.Index(fields=["created_at"], condition=Q(archived_at=None), name="lessons_recall_age"),
         ]
 
     def __str__(self) -> str:
