@@ -100,6 +100,8 @@ def memory_limit() -> int:
 
 def current_index(head: SearchGeneration) -> Index | None:
     """The index as of the head's generation or a later one; None when it does not fit into memory."""
+    if head.pk is None:
+        return Index(0)
     known = SHELF.get(head.pk)
     if known is not None and known.generation == head.generation:
         return known

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from common.companies.models import Company
-from common.search.cache import Index, current_index
+from common.search.cache import COLUMNS, Index, current_index
+from common.search.candidates import candidates, frequencies, in_scope
 from common.search.models import SearchDocument, SearchGeneration
-from common.search.rules.matching import Matches, Statistics, frequencies_of, idf, rare_terms_of, terms_of
+from common.search.rules.matching import (
+    Matches,
+    Statistics,
+    frequencies_of,
+    idf,
+    rare_terms_of,
+    terms_of,
+)
 from common.search.rules.query import Hit, Query, Scope, split
 from common.search.rules.scoring import Plan, Ranking, ranked
+from common.search.rules.segments import Row, build
 
+#: How often a question to the database is asked while others write; the last answer may mix two moments.
+TRIES = 3
 ALL = Scope()
 
 
@@ -52,30 +63,54 @@ def search(*, company: Company, kind: str, query: Query, scope: Scope = ALL, lim
     search order.
     """
     head = SearchGeneration.objects.filter(company=company, kind=kind).first()
-    index = (current_index(head) if head else None) or Index(0)
-    terms, rare = terms_of(query), rare_terms_of(query)
-    segments = [segment for segment in index.segments if segment.counted or set(scope.states) - {0}]
-    matches = [Matches(segment, terms) for segment in segments]
-    frequencies = _frequencies(matches, len(terms))
-    plan = Plan(query, scope, terms, Statistics(index.counted, index.lengths, frequencies))
-    ranking = ranked(plan, matches)
-    found = _frequencies([Matches(segment, rare) for segment in segments], len(rare))
+    if head is None:
+        head = SearchGeneration(company=company, kind=kind)
+    index = current_index(head)
+    view = _from_database(head, query, scope) if index is None else _from_memory(index, query, scope)
+    ranking = ranked(view.plan, view.matches)
+    values = iter([idf(view.plan.statistics.rows, count) for count in view.rare_counts])
     return Ranked(
         hits=ranking.best(0, limit),
-        scanned=ranking.scanned,
-        generation=index.generation,
-        rarity=_rarity(query, [idf(index.counted, count) for count in found]),
+        scanned=ranking.scanned if view.scanned is None else view.scanned,
+        generation=view.generation,
+        rarity={name: {token: next(values) for token in tokens} for name, tokens in query.rarities.items()},
         _ranking=ranking,
     )
 
 
-def _frequencies(matches: list[Matches], terms: int) -> list[int]:
-    return frequencies_of(matches) or [0] * terms
+@dataclass(frozen=True)
+class View:
+    """What a query is answered from. `scanned` None: the segments are all there is."""
+
+    plan: Plan
+    matches: Sequence[Matches]
+    rare_counts: Sequence[int]
+    generation: int
+    scanned: int | None = None
 
 
-def _rarity(query: Query, values: list[float]) -> dict[str, dict[str, float]]:
-    following = iter(values)
-    return {name: {token: next(following) for token in tokens} for name, tokens in query.rarities.items()}
+def _from_memory(index: Index, query: Query, scope: Scope) -> View:
+    segments = [own for own in index.segments if own.counted or set(scope.states) - {0}]
+    terms, rare = terms_of(query), rare_terms_of(query)
+    matches = [Matches(segment, terms) for segment in segments]
+    statistics = Statistics(index.counted, index.lengths, frequencies_of(matches, terms))
+    rare_counts = frequencies_of([Matches(segment, rare) for segment in segments if segment.counted], rare)
+    return View(Plan(query, scope, terms, statistics), matches, rare_counts, index.generation)
+
+
+def _from_database(head: SearchGeneration, query: Query, scope: Scope) -> View:
+    """Counts, candidates and statistics shall be of one moment, so it is done again when others wrote meanwhile."""
+    terms, rare = terms_of(query), rare_terms_of(query)
+    for _try in range(TRIES):
+        statistics = Statistics(head.counted, head.lengths, frequencies(head, terms))
+        rows = candidates(head, terms, statistics.frequencies, scope).values_list("object_id", *COLUMNS)
+        matches = [Matches(segment, terms) for segment in build([Row(*row) for row in rows])]
+        rare_counts, scanned = frequencies(head, rare), in_scope(head, scope).count()
+        generation = head.generation
+        head = SearchGeneration.objects.get(pk=head.pk)
+        if head.generation == generation:
+            break
+    return View(Plan(query, scope, terms, statistics), matches, rare_counts, generation, scanned)
 
 
 def stored_fields(

@@ -59,8 +59,8 @@ def rank(segments, query, today=TODAY):
     index = Index(1, segments)
     terms = terms_of(query)
     matches = [Matches(segment, terms) for segment in segments]
-    counts = frequencies_of(matches) or [0] * len(terms)
-    plan = Plan(query, Scope(), terms, Statistics(index.counted, index.lengths, counts))
+    statistics = Statistics(index.counted, index.lengths, frequencies_of(matches, terms))
+    plan = Plan(query, Scope(), terms, statistics)
     return ranked(plan, matches)
 
 

@@ -131,7 +131,28 @@ def _one_list(segment: Segment, spans: Sequence[tuple[int, int]]) -> NDArray[np.
     return np.unique(np.concatenate(lists)) if lists else segment.docs[:0]
 
 
-def frequencies_of(matches: Sequence[Matches]) -> list[int]:
-    """In how many living documents of state 0 each term is."""
+def frequencies_of(matches: Sequence[Matches], terms: Sequence[Term]) -> list[int]:
+    """In how many living documents of state 0 each of the terms (those of the matches) is."""
     counts = [match.frequencies() for match in matches if match.segment.counted]
-    return np.sum(counts, axis=0).tolist() if counts else []
+    return np.sum([np.zeros(len(terms), np.intp), *counts], axis=0).tolist()
+
+
+def rarest(
+    terms: Sequence[Term], counts: Sequence[int], *, tokens: int, documents: int, unknown: bool
+) -> list[Term]:
+    """The terms of the rarest `tokens` things, as long as they are in at most `documents` documents together
+    (one thing at least). A thing is as frequent as in the field where it is most frequent. One that no document
+    has is left out unless `unknown`.
+    """
+    by_thing: dict[tuple[str, ...], list[tuple[int, Term]]] = {}
+    for term, count in zip(terms, counts, strict=True):
+        by_thing.setdefault(term.tokens, []).append((count, term))
+    things = sorted(by_thing.values(), key=lambda own: max(count for count, _term in own))
+    chosen: list[Term] = []
+    left = documents
+    for own in [own for own in things if unknown or any(count for count, _term in own)][:tokens]:
+        left -= sum(count for count, _term in own)
+        if chosen and left < 0:
+            break
+        chosen += [term for _count, term in own]
+    return chosen

@@ -10,9 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 
-#: Between tokens in the stored text. Tokens may hold spaces (paths do), never control characters.
+#: Between tokens in the stored text. Tokens may hold spaces (paths do), never control characters or
+#: half characters.
 SEPARATOR = "\n"
-_CONTROL_RE = re.compile(r"[\x00-\x1f\x7f]")
+_CONTROL_RE = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 
 
 @dataclass(frozen=True)
