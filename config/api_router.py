@@ -6,6 +6,7 @@ from agents.views import agents, documents, rows, versions
 from agents.views.receipts import AgentReceiptListView
 from common.api.converters import CodeConverter, IdConverter
 from common.api.endpoints import me, openapi, receipts
+from evolution.lessons.views import lessons
 from evolution.proposals.views import proposals, reports, teachings
 from prompt.views import PromptView
 
@@ -14,6 +15,7 @@ register_converter(CodeConverter, "code")
 
 AGENT = "agents/<id:pk>"
 DOCUMENT = f"{AGENT}/documents/<id:document_id>"
+LESSON = "lessons/<code:lesson>"
 
 urlpatterns = [
     path("me", me.MeView.as_view(), name="me"),
@@ -69,6 +71,16 @@ urlpatterns = [
     *[
         path(f"proposals/<code:code>/{verb}", view.as_view(), name=f"proposal-{verb}")
         for verb, view in proposals.VERBS.items()
+    ],
+    # Lessons
+    path("lessons", lessons.LessonListView.as_view(), name="lessons"),
+    path("lessons/index", lessons.LessonIndexView.as_view(), name="lessons-index"),
+    path("lessons/template", lessons.LessonTemplateView.as_view(), name="lessons-template"),
+    path(LESSON, lessons.LessonDetailView.as_view(), name="lesson"),
+    path(f"{LESSON}/markdown", lessons.LessonMarkdownView.as_view(), name="lesson-markdown"),
+    *[
+        path(f"{LESSON}/{verb}", view.as_view(), name=f"lesson-{verb}")
+        for verb, view in lessons.VERBS.items()
     ],
     # This document
     path("schema", openapi.SchemaView.as_view(), name="schema"),

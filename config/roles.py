@@ -1,7 +1,7 @@
 """Who may do what: the four built-in groups, as data.
 
-Viewer sees. Editor changes agents, experiences and documents. Approver decides about
-proposals, applies them and rolls them back (three permissions: a group of your own may hold fewer).
+Viewer sees. Editor changes agents, experiences, documents and lessons. Approver decides about
+proposals and lessons, applies proposals and rolls them back (a permission each: a group of your own may hold fewer).
 Administrator also manages companies, keys, people and protection rules. The groups are made by
 migration and brought to this table after every `migrate`; for anything else make a group of your own.
 """
@@ -15,6 +15,7 @@ _VIEW = [
     "agents.view_protectedpath",
     "companies.view_company",
     "experiences.view_experience",
+    "lessons.view_lesson",
     "memory.view_phrase",
     "receipts.view_receipt",
     "receipts.view_receiptline",
@@ -34,11 +35,17 @@ _EDIT = [
     "experiences.add_experience",
     "experiences.change_experience",
     "experiences.delete_experience",
+    "lessons.add_lesson",
+    "lessons.change_lesson",
     "proposals.add_proposal",
     "proposals.change_proposal",
 ]
 
 _APPROVE = [
+    "lessons.change_lesson",
+    "lessons.confirm_lesson",
+    "lessons.delete_lesson",
+    "lessons.promote_lesson",
     "proposals.apply_proposal",
     "proposals.approve_proposal",
     "proposals.change_proposal",

@@ -61,6 +61,15 @@ TRIGGERS = {
     "proposal_failed": _("proposal not applied: failure"),
     "proposal_rolled_back": _("proposal rolled back"),
     "items_blocked": _("items blocked when proposed"),
+    "lesson_confirmed": _("lesson confirmed"),
+    "lesson_rejected": _("lesson rejected"),
+    "lesson_changed": _("lesson changed"),
+    "lesson_superseded": _("lesson superseded"),
+    "lesson_archived": _("lesson archived"),
+    "lesson_restored": _("lesson restored"),
+    "lesson_promoted": _("lesson made an experience"),
+    "lesson_deleted": _("lesson deleted"),
+    "lessons_imported": _("lessons imported"),
     "protection_rule_created": _("protection rule created"),
     "protection_rule_changed": _("protection rule changed"),
     "protection_rule_deleted": _("protection rule deleted"),
@@ -81,6 +90,7 @@ LINE_TYPES = {
     "company": _("company"),
     "person": _("person"),
     "protected_path": _("protected path"),
+    "lesson": _("lesson"),
 }
 
 #: Names of the counts in `Receipt.totals`.

@@ -8,10 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils import timezone
+
 from agents.models import Agent
 from agents.services.agents import update_agent
 from common.companies.models import Company
-from tests.factories import ApiClient, an_edit, make_agent, make_key
+from evolution.lessons.services.storing import create_lesson
+from tests.factories import SYSTEM, ApiClient, an_edit, make_agent, make_key
 
 READ, WRITE, REPORT, DECIDE, ANY, STAFF = "read", "agents:write", "report", "proposals:decide", "any", "staff"
 #: What a full key of another company gets: nothing of that sort is there, or its own (empty) part.
@@ -33,6 +36,7 @@ def _rights(scope: str, stranger: str = ABSENT) -> Rights:
 AGENT = "agents/<id:pk>"
 DOCUMENT = f"{AGENT}/documents/<id:document_id>"
 PROPOSAL = "proposals/<code:code>"
+LESSON = "lessons/<code:lesson>"
 
 ROUTES: dict[str, dict[str, Rights]] = {
     "me": {"GET": _rights(ANY, OWN)},
@@ -82,6 +86,17 @@ ROUTES: dict[str, dict[str, Rights]] = {
     f"{PROPOSAL}/repropose": {"POST": _rights(STAFF)},
     f"{PROPOSAL}/apply": {"POST": _rights(STAFF)},
     f"{PROPOSAL}/rollback": {"POST": _rights(STAFF)},
+    "lessons": {"GET": _rights(READ, OWN), "POST": _rights(REPORT)},
+    "lessons/index": {"GET": _rights(READ, OWN)},
+    "lessons/template": {"GET": _rights(READ, OWN)},
+    LESSON: {"GET": _rights(READ), "PATCH": _rights(REPORT), "DELETE": _rights(STAFF)},
+    f"{LESSON}/markdown": {"GET": _rights(READ)},
+    f"{LESSON}/confirm": {"POST": _rights(STAFF)},
+    f"{LESSON}/reject": {"POST": _rights(STAFF)},
+    f"{LESSON}/supersede": {"POST": _rights(STAFF)},
+    f"{LESSON}/archive": {"POST": _rights(STAFF)},
+    f"{LESSON}/restore": {"POST": _rights(STAFF)},
+    f"{LESSON}/promote": {"POST": _rights(STAFF)},
 }
 
 #: Query strings without which a route answers 400.
@@ -109,6 +124,10 @@ BODIES: dict[tuple[str, str], Any] = {
     ("POST", f"{PROPOSAL}/approve"): {"decided_by": "u1"},
     ("POST", f"{PROPOSAL}/skip"): {"decided_by": "u1"},
     ("POST", f"{PROPOSAL}/rollback"): {"reason": "not needed"},
+    ("POST", "lessons"): lambda parts: {"title": "new", "agent": parts["pk"]},
+    ("PATCH", LESSON): {"severity": "high"},
+    ("POST", f"{LESSON}/reject"): {"reason": "not needed"},
+    ("POST", f"{LESSON}/supersede"): lambda parts: {"supersedes": parts["older"]},
 }
 
 
@@ -144,4 +163,21 @@ def build(company: Company, canary: str, drafts: int = 1) -> dict[str, Any]:
         "document_id": agent.documents.get(path="principles.md").pk,
         "receipt_id": agent.receipts.order_by("pk").first().pk,
         "code": drafted.json()["code"],
+        **_lessons(company, agent, runtime, canary, drafts),
     }
+
+
+def _lessons(company: Company, agent: Agent, runtime: ApiClient, canary: str, drafts: int) -> dict[str, Any]:
+    """An active lesson `older` and complete drafts of the agent, the last of which is `lesson`."""
+    values = {
+        **dict.fromkeys(("title", "what", "when", "how", "takeaway"), f"{canary} lesson"),
+        "checklist": [f"{canary} one", f"{canary} two", f"{canary} three"],
+        "tags": [f"{canary} tag"],
+        "related_files": [f"src/{canary}.py"],
+    }
+    now = timezone.now()
+    older = create_lesson(company=company, values=values, actor=SYSTEM, now=now, agent=agent, status="active")
+    for _draft in range(drafts):
+        reported = runtime.post("lessons", {**values, "agent": agent.pk})
+        assert reported.status_code == 201, reported.content.decode()
+    return {"older": older.code, "lesson": reported.json()["code"]}

@@ -11,7 +11,7 @@ from common.receipts.models import Receipt
 from common.receipts.selectors import verify_chain
 from tests.api.routes import all_routes
 from tests.factories import make_agent, make_person
-from tests.house.api_world import AGENT, PROPOSAL, ROUTES, body_for, build
+from tests.house.api_world import AGENT, LESSON, PROPOSAL, ROUTES, body_for, build
 from tests.house.test_isolation_matrix import digest
 
 pytestmark = pytest.mark.django_db
@@ -33,6 +33,11 @@ RECEIPTS = {
     ("POST", f"{PROPOSAL}/repropose"): 0,  # nothing is wrong with it: 409
     ("POST", f"{PROPOSAL}/apply"): 0,  # not approved: 409
     ("POST", f"{PROPOSAL}/rollback"): 0,  # not applied: 409
+    ("POST", "lessons"): 0,  # a draft counts for nothing yet
+    ("PATCH", LESSON): 0,  # the same
+    ("POST", f"{LESSON}/archive"): 0,  # a draft: 409
+    ("POST", f"{LESSON}/restore"): 0,  # the same
+    ("POST", f"{LESSON}/promote"): 0,  # the same
 }
 
 

@@ -14,7 +14,7 @@ from common.errors import ApplicationError
 from common.strict_json import loads
 from evolution.lessons.markdown.fields import as_number, as_text, fill
 from evolution.lessons.markdown.writing import lesson_path
-from evolution.lessons.rules.kinds import LessonType, lesson_code
+from evolution.lessons.rules.kinds import LessonType, Status, lesson_code
 from evolution.lessons.rules.records import LessonRecord
 
 VERSION = "1.1.0"
@@ -68,18 +68,24 @@ def merge_row(of_file: LessonRecord, of_index: LessonRecord) -> LessonRecord:
     return replace(of_file, **changes, warnings=warnings)
 
 
-def write_index(records: Iterable[LessonRecord], last_updated: date, version: str = VERSION) -> str:
+def write_index(records: Iterable[LessonRecord], last_updated: date | None, version: str = VERSION) -> str:
     """The index in numeric order, with LF line ends and one at the end."""
+    return json.dumps(index_of(records, last_updated, version), ensure_ascii=False, indent=2) + "\n"
+
+
+def index_of(
+    records: Iterable[LessonRecord], last_updated: date | None, version: str = VERSION
+) -> dict[str, Any]:
+    """The index as a JSON value. The row of a lesson that is not active says its `status`."""
     rows = [_row(record) for record in sorted(records, key=lambda record: record.number or 0)]
     known = [str(kind) for kind in LessonType]
-    index = {
+    return {
         "version": version,
-        "last_updated": last_updated.isoformat(),
+        "last_updated": last_updated.isoformat() if last_updated else None,
         "total": len(rows),
         "type_enum": list(dict.fromkeys([*known, *sorted({row["type"] for row in rows})])),
         "experiences": rows,
     }
-    return json.dumps(index, ensure_ascii=False, indent=2) + "\n"
 
 
 def key_lesson(record: LessonRecord) -> str:
@@ -100,7 +106,7 @@ def _record(number: int, row: dict[str, Any]) -> LessonRecord:
 
 def _row(record: LessonRecord) -> dict[str, Any]:
     assert record.number is not None
-    return {
+    row = {
         "id": record.code,
         "title": record.title,
         "type": str(record.type),
@@ -113,3 +119,4 @@ def _row(record: LessonRecord) -> dict[str, Any]:
         "path": lesson_path(record.number),
         "expires": record.expires_on.isoformat() if record.expires_on else None,
     }
+    return row if record.status == Status.ACTIVE else {**row, "status": str(record.status)}

@@ -19,10 +19,11 @@ from evolution.lessons.choices import ArchiveReason, Status
 from evolution.lessons.models import Lesson
 from evolution.lessons.rules.lifecycle import DELETABLE, check_complete, next_status
 from evolution.lessons.rules.lifetime import expiry_after_restore
+from evolution.lessons.selectors.lessons import named_lesson
 from evolution.lessons.services.citations import open_references
 from evolution.lessons.services.indexing import reindex
 from evolution.lessons.services.links import supersede, take_over, unlink
-from evolution.lessons.services.locking import locked, move
+from evolution.lessons.services.locking import check_version, locked, move
 from evolution.lessons.services.receipts import write_lesson_receipt
 from evolution.lessons.services.records import digest, successor
 from evolution.lessons.services.storing import completeness_of
@@ -67,12 +68,17 @@ def reject(*, lesson_id: int, decision: Decision) -> Lesson:
 
 
 @transaction.atomic
-def supersede_lesson(*, newer_id: int, older: int | None, decision: Decision) -> Lesson:
+def supersede_lesson(
+    *, newer_id: int, older: int | None, decision: Decision, expects_older: bool = False
+) -> Lesson:
     """Let an active lesson (or a draft, once confirmed) supersede the one of number `older`; None: none any more.
 
+    The decision's versions are those of the newer one, or with `expects_older` of the older.
     Errors: LESSON_SUPERSEDE_CYCLE, STATE_CONFLICT, NOT_FOUND, VERSION_MISMATCH.
     """
-    lesson = locked(newer_id, decision.expected)
+    lesson = locked(newer_id, None if expects_older else decision.expected)
+    if expects_older and older is not None:
+        check_version(named_lesson(lesson.company, older, "/supersedes"), decision.expected)
     version = lesson.version
     others = supersede(lesson, older, now=decision.now)
     if lesson.version == version:

@@ -35,6 +35,12 @@ def locked(lesson_id: int, expected: Collection[int] | None = None) -> Lesson:
     )
     if lesson is None:
         raise lesson_not_found()
+    check_version(lesson, expected)
+    return lesson
+
+
+def check_version(lesson: Lesson, expected: Collection[int] | None) -> None:
+    """VERSION_MISMATCH unless the lesson still has one of the expected versions."""
     if expected is not None and lesson.version not in expected:
         raise ApplicationError(
             "VERSION_MISMATCH",
@@ -42,7 +48,6 @@ def locked(lesson_id: int, expected: Collection[int] | None = None) -> Lesson:
             % {"version": lesson.version},
             extra={"current_version": lesson.version},
         )
-    return lesson
 
 
 def write(lesson: Lesson, *, now: datetime, **fields: Any) -> None:

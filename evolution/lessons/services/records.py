@@ -8,7 +8,7 @@ from typing import Any
 from evolution.lessons.choices import Status
 from evolution.lessons.markdown import write_lesson
 from evolution.lessons.models import Lesson
-from evolution.lessons.rules.kinds import lesson_code, lesson_number
+from evolution.lessons.rules.kinds import lesson_number
 from evolution.lessons.rules.records import Check, LessonRecord
 
 #: Columns that are fields of the record under the same name.
@@ -48,7 +48,7 @@ def record_of(lesson: Lesson) -> LessonRecord:
         related=sorted(related),
         references=references,
         supersedes=lesson.supersedes.number if lesson.supersedes else waiting(lesson, "supersedes"),
-        superseded_by=_successor(lesson) or waiting(lesson, "superseded_by"),
+        superseded_by=shown_successor(lesson),
         extras={name: value for name, value in lesson.extras.items() if name not in WAITING},
         warnings=list(lesson.warnings),
     )
@@ -77,12 +77,10 @@ def digest(lesson: Lesson) -> str:
     return hashlib.sha256(write_lesson(record_of(lesson)).encode()).hexdigest()
 
 
-def _successor(lesson: Lesson) -> int | None:
+def shown_successor(lesson: Lesson) -> int | None:
+    """The number of the lesson that supersedes this one, also of one that is not there."""
     found = getattr(lesson, "superseded_by", None) if lesson.pk else None
     # A draft supersedes nothing yet.
-    return found.number if found and found.status not in (Status.DRAFT, Status.REJECTED) else None
-
-
-def link_code(number: int | None) -> str | None:
-    """The code of a lesson that is named, None for none."""
-    return lesson_code(number) if number else None
+    if found and found.status not in (Status.DRAFT, Status.REJECTED):
+        return int(found.number)
+    return waiting(lesson, "superseded_by")

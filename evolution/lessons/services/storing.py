@@ -121,8 +121,8 @@ def change_lesson(
 ) -> Lesson:
     """Change fields of a lesson, with secrets taken out first; a receipt unless it is a draft.
 
-    What is complete stays complete. A key changes only drafts that it reported itself. `expires_manual` false
-    makes the expiry automatic again.
+    `changes` as `values` of `create_lesson`, and `agent` as a row. What is complete stays complete. A key
+    changes only drafts that a key reported. `expires_manual` false makes the expiry automatic again.
     Errors: as `create_lesson`; SCOPE_MISSING for keys, VERSION_MISMATCH, STATE_CONFLICT for a rejected one.
     """
     lesson = locked(lesson_id, expected)
@@ -131,6 +131,8 @@ def change_lesson(
     before, incomplete = digest(lesson), _missing(lesson)
     columns, counts = redacted({name: value for name, value in fields.items() if name not in _LINKS})
     columns |= rules_of(lesson.company, fields)
+    if "agent" in changes:
+        columns["agent"] = changes["agent"]
     related = None
     if "related" in fields:
         related, missing = found_among(lesson.company, fields["related"])
@@ -226,9 +228,9 @@ def _check_may_change(lesson: Lesson, actor: Actor) -> None:
         )
     if actor.key_id is None:
         return
-    if lesson.status != Status.DRAFT or lesson.created_by_key_id != actor.key_id:
+    if lesson.status != Status.DRAFT or lesson.source != Source.API:
         raise ApplicationError(
-            "SCOPE_MISSING", _("A key may change only drafts that it reported itself; sign in as staff.")
+            "SCOPE_MISSING", _("A key may change only drafts that a key reported; sign in as staff.")
         )
 
 

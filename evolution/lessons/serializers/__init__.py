@@ -1,0 +1,1 @@
+"""Shapes of the lessons API, one module a topic."""

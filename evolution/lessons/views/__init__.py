@@ -1,0 +1,1 @@
+"""The lessons API, one module a topic."""
