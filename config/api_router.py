@@ -6,7 +6,7 @@ from agents.views import agents, documents, rows, versions
 from agents.views.receipts import AgentReceiptListView
 from common.api.converters import CodeConverter, IdConverter
 from common.api.endpoints import me, openapi, receipts
-from evolution.lessons.views import lessons
+from evolution.lessons.views import checks, lessons, metrics, recall
 from evolution.proposals.views import proposals, reports, teachings
 from prompt.views import PromptView
 
@@ -76,6 +76,10 @@ urlpatterns = [
     path("lessons", lessons.LessonListView.as_view(), name="lessons"),
     path("lessons/index", lessons.LessonIndexView.as_view(), name="lessons-index"),
     path("lessons/template", lessons.LessonTemplateView.as_view(), name="lessons-template"),
+    path("lessons/recall", recall.RecallView.as_view(), name="lessons-recall"),
+    path("recalls/<uuid:recall_id>/outcome", recall.OutcomeView.as_view(), name="recall-outcome"),
+    path("lessons/check", checks.CheckView.as_view(), name="lessons-check"),
+    path("lessons/metrics", metrics.MetricsView.as_view(), name="lessons-metrics"),
     path(LESSON, lessons.LessonDetailView.as_view(), name="lesson"),
     path(f"{LESSON}/markdown", lessons.LessonMarkdownView.as_view(), name="lesson-markdown"),
     *[
