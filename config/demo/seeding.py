@@ -19,8 +19,9 @@ from common.actors import Actor, Channel, command_actor
 from common.choices import GLOBAL_SLUG
 from common.companies.models import Company
 from common.companies.services import save_company
-from config.demo.content import COMPANIES, EDITOR, OWNER, PEOPLE, DemoAgent, DemoPerson, demo_agents
+from config.demo.content import COMPANIES, EDITOR, OWNER, PEOPLE, YUNLING, DemoAgent, DemoPerson, demo_agents
 from config.demo.proposals import add_proposals
+from evolution.lessons.services.seeding import seed_lessons
 from experiences.rules import RowInput
 
 ACTOR = command_actor("seed_demo")
@@ -36,6 +37,7 @@ class Added:
     experiences: int = 0
     documents: int = 0
     proposals: int = 0
+    lessons: int = 0
 
 
 def is_seeded() -> bool:
@@ -45,7 +47,7 @@ def is_seeded() -> bool:
 
 @transaction.atomic
 def seed_demo(*, password: str, now: datetime) -> Added:
-    """Add companies, people, agents and proposals; all of it or nothing, and nothing when it was added before.
+    """Add companies, people, agents, proposals and lessons; all of it or nothing, and nothing when it was added before.
 
     People with a demo name who exist already keep their account as it is.
     """
@@ -68,6 +70,7 @@ def seed_demo(*, password: str, now: datetime) -> Added:
         experiences=sum(len(agent.rows) for agent in agents),
         documents=sum(len(agent.documents) for agent in agents),
         proposals=add_proposals(people, ACTOR, now),
+        lessons=seed_lessons(company=companies[YUNLING], actor=ACTOR, now=now).imported,
     )
 
 

@@ -22,7 +22,7 @@ class Command(BaseCommand):
     """`seed_demo [--print-access] [--base-url URL] [--force]`."""
 
     help = (
-        "Add two companies with agents in Chinese and English, shared agents, documents, proposals, and a "
+        "Add two companies with agents in Chinese and English, shared agents, documents, proposals, lessons, and a "
         "person of every role. What was added once is not added again, even if it was changed or deleted since."
     )
 
@@ -73,5 +73,6 @@ def _told(added: Added) -> str:
         return "The demo data are there already."
     return (
         f"demo data: companies {added.companies} people {added.people} agents {added.agents} "
-        f"experiences {added.experiences} documents {added.documents} proposals {added.proposals}"
+        f"experiences {added.experiences} documents {added.documents} proposals {added.proposals} "
+        f"lessons {added.lessons}"
     )

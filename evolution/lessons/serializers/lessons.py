@@ -108,11 +108,11 @@ class LessonSerializer(serializers.ModelSerializer):
     def get_related(self, lesson: Lesson) -> list[str]:
         return [lesson_code(number) for number in sorted(other.number for other in lesson.related.all())]
 
-    @extend_schema_field({"type": ["string", "null"]})
+    @extend_schema_field({"type": "string", "nullable": True})
     def get_supersedes(self, lesson: Lesson) -> str | None:
         return _code(lesson.supersedes.number if lesson.supersedes else waiting(lesson, "supersedes"))
 
-    @extend_schema_field({"type": ["string", "null"]})
+    @extend_schema_field({"type": "string", "nullable": True})
     def get_superseded_by(self, lesson: Lesson) -> str | None:
         return _code(shown_successor(lesson))
 

@@ -16,7 +16,7 @@ from evolution.lessons.rules.kinds import lesson_code
 from evolution.lessons.rules.lifecycle import check_supersedes, next_status
 from evolution.lessons.selectors.lessons import chain_of, named_lesson, rule_document, rule_experience
 from evolution.lessons.services.locking import move, write
-from evolution.lessons.services.records import successor
+from evolution.lessons.services.records import WAITING, split_references, successor, waiting
 
 
 def rules_of(company: Company, fields: dict[str, Any]) -> dict[str, Any]:
@@ -92,3 +92,58 @@ def _check_free(older: Lesson) -> None:
             "STATE_CONFLICT", _("%(newer)s supersedes %(older)s already; remove that link first.") % values
         )
     next_status(older.status, "supersede")
+
+
+def resolve(lesson: Lesson, *, now: datetime) -> list[Lesson]:
+    """Make the links that an imported lesson names and whose other end is there now; the lessons that moved.
+
+    A link that cannot be (a cycle, another successor) stays named, with a warning on the lesson.
+    """
+    moved: list[Lesson] = []
+    _resolve_related(lesson, now)
+    for name in WAITING:
+        number = waiting(lesson, name)
+        other = Lesson.objects.of_company(lesson.company).filter(number=number or 0).first()
+        if other is not None:
+            newer, older = (lesson, other) if name == "supersedes" else (other, lesson)
+            moved += _resolve_successor(lesson, newer, older, name, now)
+    return moved
+
+
+def _resolve_related(lesson: Lesson, now: datetime) -> None:
+    codes, references = split_references(lesson.references)
+    found, missing = found_among(lesson.company, codes)
+    found = [other for other in found if other.pk != lesson.pk]
+    lesson.related.add(*found)
+    if found:
+        write(lesson, now=now, references=[*references, *missing])
+
+
+def _resolve_successor(
+    lesson: Lesson, newer: Lesson, older: Lesson, name: str, now: datetime
+) -> list[Lesson]:
+    """Link both, as far as it can be; `lesson` is the one that names the other as `name`."""
+    extras = {key: value for key, value in lesson.extras.items() if key != name}
+    if newer.supersedes_id == older.pk:
+        write(lesson, now=now, extras=extras)
+        return []
+    taken = newer.supersedes_id is not None or successor(older) is not None
+    if taken or _is_cycle(newer, older):
+        warning = f"not_linked:{name}:{lesson_code(waiting(lesson, name) or 0)}"
+        if warning not in lesson.warnings:
+            write(lesson, now=now, warnings=[*lesson.warnings, warning])
+        return []
+    write(newer, now=now, supersedes=older)
+    write(lesson, now=now, extras=extras)
+    if newer.status in (Status.DRAFT, Status.REJECTED) or older.status != Status.ACTIVE:
+        return []
+    move(older, "supersede", now=now)
+    return [older]
+
+
+def _is_cycle(newer: Lesson, older: Lesson) -> bool:
+    try:
+        check_supersedes(newer.number, older.number, chain_of(newer.company))
+    except ApplicationError:
+        return True
+    return False
