@@ -185,7 +185,7 @@ class _Search:
             return {"reason": "unknown"}
         outside = out_of_scope(lesson.status, lesson.agent_id, lesson.expires_on, self.scope)
         if outside is not None:
-            return outside
+            return {name: str(value) for name, value in outside.items()}
         found = self.ranked.place_of(lesson.pk)
         place, hit = found if found else (1, None)
         this = Match(lesson, self._relevance(lesson, hit), Score(0.0, {}, 1.0))
