@@ -10,7 +10,7 @@ from __future__ import annotations
 import string
 from collections.abc import Sequence
 
-from django.db import connection
+from django.db import connection, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import BooleanField, Q, QuerySet
 from django.db.models.expressions import RawSQL
@@ -42,6 +42,7 @@ def _marks_of(row: str) -> str:
 
 _DROP = f"INSERT INTO search_marks (search_marks, rowid, marks) VALUES ('delete', old.id, {_marks_of('old')})"  # noqa: S608
 _ADD = f"INSERT INTO search_marks (rowid, marks) VALUES (new.id, {_marks_of('new')})"  # noqa: S608
+_FILL = f"INSERT INTO search_marks (rowid, marks) SELECT id, {_marks_of('d')} FROM {_TABLE} d"  # noqa: S608
 _TRIGGERS = {
     "insert": ("INSERT", _ADD),
     "delete": ("DELETE", _DROP),
@@ -73,14 +74,21 @@ def install(database: BaseDatabaseWrapper) -> None:
             options = f"content='', detail=none, columnsize=0, tokenize=\"{_TOKENIZER}\""
             cursor.execute(f"CREATE VIRTUAL TABLE search_marks USING fts5(marks, {options})")
             cursor.execute("CREATE VIRTUAL TABLE search_marks_found USING fts5vocab(search_marks, row)")
-            cursor.execute(
-                f"INSERT INTO search_marks (rowid, marks) SELECT id, {_marks_of('d')} FROM {_TABLE} d"  # noqa: S608
-            )
+            cursor.execute(_FILL)
         for name, (event, statement) in _TRIGGERS.items():
             cursor.execute(f"DROP TRIGGER IF EXISTS search_marks_{name}")
             cursor.execute(
                 f"CREATE TRIGGER search_marks_{name} AFTER {event} ON {_TABLE} BEGIN {statement}; END"
             )
+
+
+def refill() -> None:
+    """Write the marks anew, where they are a table of their own."""
+    if connection.vendor != "sqlite":
+        return
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("INSERT INTO search_marks (search_marks) VALUES ('delete-all')")
+        cursor.execute(_FILL)
 
 
 def frequencies(head: SearchGeneration, terms: Sequence[Term]) -> list[int]:

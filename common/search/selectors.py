@@ -68,7 +68,7 @@ def search(*, company: Company, kind: str, query: Query, scope: Scope = ALL, lim
     index = current_index(head)
     view = _from_database(head, query, scope) if index is None else _from_memory(index, query, scope)
     ranking = ranked(view.plan, view.matches)
-    values = iter([idf(view.plan.statistics.rows, count) for count in view.rare_counts])
+    values = iter(idf(view.plan.statistics.rows, view.rare_counts).tolist())
     return Ranked(
         hits=ranking.best(0, limit),
         scanned=ranking.scanned if view.scanned is None else view.scanned,
@@ -102,10 +102,10 @@ def _from_database(head: SearchGeneration, query: Query, scope: Scope) -> View:
     """Counts, candidates and statistics shall be of one moment, so it is done again when others wrote meanwhile."""
     terms, rare = terms_of(query), rare_terms_of(query)
     for _try in range(TRIES):
-        statistics = Statistics(head.counted, head.lengths, frequencies(head, terms))
-        rows = candidates(head, terms, statistics.frequencies, scope).values_list("object_id", *COLUMNS)
+        statistics = Statistics(head.counted, head.lengths, frequencies(head, terms.all))
+        rows = candidates(head, terms.all, statistics.frequencies, scope).values_list("object_id", *COLUMNS)
         matches = [Matches(segment, terms) for segment in build([Row(*row) for row in rows])]
-        rare_counts, scanned = frequencies(head, rare), in_scope(head, scope).count()
+        rare_counts, scanned = frequencies(head, rare.all), in_scope(head, scope).count()
         generation = head.generation
         head = SearchGeneration.objects.get(pk=head.pk)
         if head.generation == generation:

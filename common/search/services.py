@@ -7,12 +7,13 @@ generations are committed in their order. Take it after the object's own row and
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypeVar
 
 from django.db import transaction
 
 from common.companies.models import Company
-from common.search.cache import note_write
+from common.search.cache import COLUMNS, note_write
 from common.search.models import SearchDocument, SearchGeneration
 from common.search.rules.query import Attributes, Entry, joined, split
 
@@ -20,7 +21,7 @@ from common.search.rules.query import Attributes, Entry, joined, split
 BATCH = 500
 #: Removed documents are purged when they are more than this and more than the others.
 KEPT_REMOVED = 1000
-COLUMNS = ("fields", "state", "day", "expires", "agent_id", "rank", "sequence")
+COUNTS = ("rows", "counted", "removed")
 
 T = TypeVar("T")
 
@@ -41,7 +42,7 @@ def index_object(
 @transaction.atomic
 def index_objects(*, company: Company, kind: str, entries: Iterable[Entry]) -> int:
     """Index objects, each given once; how many documents were written. Unchanged ones write nothing."""
-    head = _locked(company, kind)
+    head = locked(company, kind)
     written = 0
     for batch in _batches(entries):
         before = _documents(head, [entry.object_id for entry in batch])
@@ -71,7 +72,7 @@ def remove_object(*, company: Company, kind: str, object_id: int) -> bool:
 @transaction.atomic
 def remove_objects(*, company: Company, kind: str, object_ids: Iterable[int]) -> int:
     """Take objects out of the index; how many were there."""
-    head = _locked(company, kind)
+    head = locked(company, kind)
     gone = 0
     for batch in _batches(object_ids):
         present = [old for old in _documents(head, batch).values() if not old.removed]
@@ -84,6 +85,44 @@ def remove_objects(*, company: Company, kind: str, object_ids: Iterable[int]) ->
     head.removed += gone
     _save(head, gone)
     return gone
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Object ids without a document, with another one than they should have, and documents without an object."""
+
+    missing: list[int]
+    outdated: list[int]
+    superfluous: list[int]
+
+
+def compare(head: SearchGeneration, entries: Iterable[Entry], object_ids: Sequence[int]) -> Difference:
+    """The documents of `object_ids` beside those that `entries` (of some of these objects) give."""
+    known = {key: old for key, old in _documents(head, object_ids).items() if not old.removed}
+    wanted = {entry.object_id: document_of(head, entry) for entry in entries}
+    return Difference(
+        missing=[key for key in wanted if key not in known],
+        outdated=[key for key, new in wanted.items() if key in known and differs(known[key], new)],
+        superfluous=[key for key in known if key not in wanted],
+    )
+
+
+@transaction.atomic
+def recount(*, company: Company, kind: str, write: bool) -> bool:
+    """Count the documents anew; whether the head said something else. With `write` it is put right."""
+    head = locked(company, kind)
+    actual = SearchGeneration(company=company, kind=kind)
+    for document in SearchDocument.objects.filter(company=company, kind=kind).iterator(chunk_size=BATCH):
+        _count(actual, document, 1)
+    lengths = {name: length for name, length in head.lengths.items() if length}
+    wrong = lengths != actual.lengths or any(getattr(head, name) != getattr(actual, name) for name in COUNTS)
+    if wrong and write:
+        for name in (*COUNTS, "lengths"):
+            setattr(head, name, getattr(actual, name))
+        _save(head, 1)
+        # Rows came or went without a generation: nobody's memory can be trusted.
+        SearchGeneration.objects.filter(pk=head.pk).update(purged=head.generation)
+    return wrong
 
 
 def document_of(head: SearchGeneration, entry: Entry) -> SearchDocument:
@@ -120,7 +159,8 @@ def _save(head: SearchGeneration, changes: int) -> None:
     head.save()
 
 
-def _locked(company: Company, kind: str) -> SearchGeneration:
+def locked(company: Company, kind: str) -> SearchGeneration:
+    """The head of (company, kind), which nobody else can lock until the transaction ends."""
     SearchGeneration.objects.get_or_create(company=company, kind=kind)
     head = SearchGeneration.objects.select_for_update().get(company=company, kind=kind)
     note_write(head.pk)

@@ -5,49 +5,76 @@ docs/rules.md: search signals.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from common.search.rules.query import Bm25, Query, cleaned
-from common.search.rules.segments import Segment, number
+from common.search.rules.segments import Segment, numbers
 
+Floats = NDArray[np.float64]
 Integers = NDArray[np.intp]
 
 
-def idf(rows: int, frequency: int) -> float:
-    """ln(1 + (N - n + 0.5) / (n + 0.5)): how rare a token is among N documents of which n have it."""
-    return math.log(1 + (rows - frequency + 0.5) / (frequency + 0.5))
+def idf(rows: int, frequencies: Sequence[int]) -> Floats:
+    """ln(1 + (N - n + 0.5) / (n + 0.5)): how rare each token is among N documents of which n have it."""
+    counts = np.array(frequencies, dtype=np.float64)
+    return np.log(1 + (rows - counts + 0.5) / (counts + 0.5))
 
 
-@dataclass(frozen=True)
-class Term:
-    """One wanted thing of a signal: a token of a field, or several of which any will do."""
+class Term(NamedTuple):
+    """One wanted thing: a token of a field, or several of which any will do."""
 
     field: str
     tokens: tuple[str, ...]
-    signal: int = -1
 
 
-def terms_of(query: Query) -> list[Term]:
-    """The terms of the signals, one signal after the other; a signal of weight 0 has none."""
-    terms = []
-    for place, signal in enumerate(query.signals.values()):
-        things = signal.tokens if isinstance(signal, Bm25) else signal.wanted
-        for thing in things if signal.weight else ():
-            tokens = (thing,) if isinstance(thing, str) else tuple(dict.fromkeys(thing))
-            if kept := tuple(cleaned(token) for token in tokens if token):
-                terms.append(Term(signal.field, kept, place))
-    return terms
+class Terms:
+    """The terms of a query. `bounds`: of each signal, that its terms are from `first` to `last` - 1."""
+
+    def __init__(self, parts: Sequence[Sequence[Term]]) -> None:
+        self.all = [term for part in parts for term in part]
+        ends = list(accumulate(len(part) for part in parts))
+        self.bounds = list(zip([0, *ends], ends, strict=False))
+        #: Of each term its first place among all tokens.
+        self.firsts = np.array([0, *accumulate(len(term.tokens) for term in self.all)], dtype=np.intp)
+        self.several = [at for at, term in enumerate(self.all) if len(term.tokens) > 1]
+
+    def __len__(self) -> int:
+        return len(self.all)
+
+    @cached_property
+    def numbers(self) -> NDArray[np.uint64]:
+        """The number of each token of each term."""
+        return numbers([(term.field, token) for term in self.all for token in term.tokens])
 
 
-def rare_terms_of(query: Query) -> list[Term]:
+def terms_of(query: Query) -> Terms:
+    """The terms of the signals; a signal of weight 0 has none."""
+    parts: list[list[Term]] = []
+    for signal in query.signals.values():
+        name = signal.field
+        if not signal.weight:
+            parts.append([])
+        elif isinstance(signal, Bm25):
+            parts.append([Term(name, (cleaned(token),)) for token in signal.tokens if token])
+        else:
+            things = [(thing,) if isinstance(thing, str) else dict.fromkeys(thing) for thing in signal.wanted]
+            wanted = [tuple(cleaned(token) for token in thing if token) for thing in things]
+            parts.append([Term(name, tokens) for tokens in wanted if tokens])
+    return Terms(parts)
+
+
+def rare_terms_of(query: Query) -> Terms:
     """The terms whose idf the caller wants to know."""
-    return [Term(name, (cleaned(token),)) for name, tokens in query.rarities.items() for token in tokens]
+    return Terms(
+        [[Term(name, (cleaned(token),)) for name, tokens in query.rarities.items() for token in tokens]]
+    )
 
 
 @dataclass(frozen=True)
@@ -66,75 +93,75 @@ class Statistics:
 class Matches:
     """The posting lists of terms in one segment, one after the other.
 
-    `sizes` has one number a term; `docs` (p) are documents, dead ones included, and `which` (p) the term of each.
+    Of each term: `begins`, where its list begins in `segment.docs` (-1: it is a union of lists), and `sizes`.
     """
 
-    def __init__(self, segment: Segment, terms: Sequence[Term]) -> None:
+    def __init__(self, segment: Segment, terms: Terms) -> None:
         self.segment = segment
-        spans = _spans(segment, terms)
-        self.lists = [_one_list(segment, own) for own in spans]
-        self.sizes = np.array([len(own) for own in self.lists], dtype=np.intp)
-        self.begins = np.array([own[0][0] if len(own) == 1 else -1 for own in spans], dtype=np.int64)
+        wanted, known = terms.numbers, segment.tokens
+        places = np.searchsorted(known, wanted)
+        # A token that is not there gets the place of the next one, and behind the last one an empty list.
+        found = known[np.minimum(places, len(known) - 1)] == wanted if len(known) else places < 0
+        lows = segment.starts[places].astype(np.int64)
+        highs = segment.starts[places + found].astype(np.int64)
+        firsts = terms.firsts[:-1]
+        self.begins, self.sizes = lows[firsts], (highs - lows)[firsts]
+        self.unions: dict[int, NDArray[np.uint16]] = {}
+        for at in terms.several:
+            spans = range(terms.firsts[at], terms.firsts[at + 1])
+            self._unite(at, [segment.docs[lows[one] : highs[one]] for one in spans if highs[one] > lows[one]])
+
+    def _unite(self, at: int, lists: Sequence[NDArray[np.uint16]]) -> None:
+        union = np.unique(np.concatenate(lists)) if lists else self.segment.docs[:0]
+        self.begins[at], self.sizes[at], self.unions[at] = -1, len(union), union
 
     @cached_property
     def docs(self) -> Integers:
-        return np.concatenate([*self.lists, np.empty(0, np.uint16)]).astype(np.intp)
+        """The documents of all lists, dead ones included."""
+        docs, lists = self.segment.docs, []
+        for at in np.flatnonzero(self.sizes).tolist():
+            begin = int(self.begins[at])
+            lists.append(self.unions[at] if begin < 0 else docs[begin : begin + int(self.sizes[at])])
+        return np.concatenate([*lists, docs[:0]]).astype(np.intp)
 
     @cached_property
     def offsets(self) -> Integers:
+        """Where the list of each term begins in `docs`, and the end."""
         return np.append(0, np.cumsum(self.sizes))
 
-    @cached_property
-    def which(self) -> Integers:
-        return np.repeat(np.arange(len(self.sizes)), self.sizes)
+    def terms_at(self, places: Integers) -> Integers:
+        """The terms of these places in `docs`."""
+        return np.searchsorted(self.offsets, places, side="right") - 1
 
     def frequencies(self) -> Integers:
         """In how many living documents of the segment each term is."""
         if self.segment.alive.all():
             return self.sizes
-        return np.bincount(self.which[self.segment.alive[self.docs]], minlength=len(self.sizes))
+        living = np.flatnonzero(self.segment.alive[self.docs])
+        return np.bincount(self.terms_at(living), minlength=len(self.sizes))
 
-    def repetitions(self, first: int, last: int) -> tuple[Integers, Integers]:
-        """Of the terms `first` to `last` - 1: positions in `docs` that count more than once, and how often."""
-        repeated, begins = self.segment.repeated, self.begins[first:last]
+    def repetitions(self) -> tuple[Integers, Integers]:
+        """Places in `docs` that count more than once, in order, and how often."""
+        repeated = self.segment.repeated
         # In the type of `repeated`, of which searchsorted would otherwise make a copy.
-        low = np.searchsorted(repeated, begins.astype(np.uint32))
-        high = np.searchsorted(repeated, (begins + self.sizes[first:last]).astype(np.uint32))
-        found = [
-            (low[at], high[at], self.offsets[first + at] - begins[at])
-            for at in np.flatnonzero((high > low) & (begins >= 0))
-        ]
-        places = [repeated[a:b].astype(np.intp) + shift for a, b, shift in found]
-        times = [self.segment.times[a:b] for a, b, _shift in found]
-        nothing = np.empty(0, np.intp)
-        return np.concatenate([*places, nothing]), np.concatenate([*times, nothing])
+        low = np.searchsorted(repeated, np.maximum(self.begins, 0).astype(np.uint32))
+        high = np.searchsorted(repeated, np.maximum(self.begins + self.sizes, 0).astype(np.uint32))
+        having = np.flatnonzero((high > low) & (self.begins >= 0))
+        shifts = self.offsets[having] - self.begins[having]
+        spans = list(zip(low[having].tolist(), high[having].tolist(), strict=True))
+        nothing = repeated[:0]
+        places = np.concatenate([*[repeated[a:b] for a, b in spans], nothing]).astype(np.intp)
+        times = np.concatenate([*[self.segment.times[a:b] for a, b in spans], nothing])
+        return places + np.repeat(shifts, (high - low)[having]), times
 
 
-def _spans(segment: Segment, terms: Sequence[Term]) -> list[list[tuple[int, int]]]:
-    """Where in `segment.docs` the lists of the tokens of each term lie; absent tokens have none."""
-    if not len(segment.tokens):
-        return [[] for _term in terms]
-    keys = [number(term.field, token) for term in terms for token in term.tokens]
-    wanted = np.array(keys, dtype=np.uint64)
-    places = np.minimum(np.searchsorted(segment.tokens, wanted), len(segment.tokens) - 1)
-    known = segment.tokens[places] == wanted
-    begins = segment.starts[places].tolist()
-    ends = segment.starts[places + 1].tolist()
-    all_spans = iter(zip(known.tolist(), begins, ends, strict=True))
-    return [[(b, e) for _token in term.tokens for ok, b, e in [next(all_spans)] if ok] for term in terms]
-
-
-def _one_list(segment: Segment, spans: Sequence[tuple[int, int]]) -> NDArray[np.uint16]:
-    lists = [segment.docs[begin:end] for begin, end in spans]
-    if len(lists) == 1:
-        return lists[0]
-    return np.unique(np.concatenate(lists)) if lists else segment.docs[:0]
-
-
-def frequencies_of(matches: Sequence[Matches], terms: Sequence[Term]) -> list[int]:
+def frequencies_of(matches: Sequence[Matches], terms: Terms) -> list[int]:
     """In how many living documents of state 0 each of the terms (those of the matches) is."""
-    counts = [match.frequencies() for match in matches if match.segment.counted]
-    return np.sum([np.zeros(len(terms), np.intp), *counts], axis=0).tolist()
+    total = np.zeros(len(terms), dtype=np.intp)
+    for match in matches:
+        if match.segment.counted:
+            total += match.frequencies()
+    return total.tolist()
 
 
 def rarest(

@@ -110,7 +110,7 @@ class Hit:
 
 def cleaned(token: str) -> str:
     """The token as it is stored: control characters are spaces."""
-    return _CONTROL_RE.sub(" ", token)
+    return token if token.isprintable() else _CONTROL_RE.sub(" ", token)
 
 
 def joined(tokens: Iterable[str]) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from common.search.rules.matching import Matches, Statistics, Term, idf
+from common.search.rules.matching import Floats, Integers, Matches, Statistics, Terms, idf
 from common.search.rules.query import Bm25, Hit, Query, Recency, Scope
 from common.search.rules.segments import ALL_AGENTS, Segment
 
@@ -23,33 +23,25 @@ DECIMALS = 9
 _SLACK = 2 * 10.0**-DECIMALS
 #: Derived arrays that a segment keeps.
 _MEMOS = 12
-Floats = NDArray[np.float64]
-Integers = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A query with the statistics it is answered by: what each term counts, whatever the document."""
+    """A query with the statistics it is answered by."""
 
     query: Query
     scope: Scope
-    terms: Sequence[Term]
+    terms: Terms
     statistics: Statistics
 
     def factors(self) -> Floats:
         """Of each term: weight x idf for BM25, weight x its share of the idf of all for shares."""
-        rarity = np.array([idf(self.statistics.rows, count) for count in self.statistics.frequencies])
-        for (first, last), signal in zip(self.bounds(), self.query.signals.values(), strict=True):
-            whole = 1.0 if isinstance(signal, Bm25) else sum(rarity[first:last].tolist())
-            rarity[first:last] *= signal.weight / whole if whole else 0.0
+        rarity = idf(self.statistics.rows, self.statistics.frequencies)
+        for (first, last), signal in zip(self.terms.bounds, self.query.signals.values(), strict=True):
+            if last > first:
+                whole = 1.0 if isinstance(signal, Bm25) else sum(rarity[first:last].tolist())
+                rarity[first:last] *= signal.weight / whole
         return rarity
-
-    def bounds(self) -> list[tuple[int, int]]:
-        """Of each signal: its terms from `first` to `last` - 1."""
-        places = np.array([term.signal for term in self.terms])
-        signals = np.arange(len(self.query.signals))
-        firsts, lasts = np.searchsorted(places, signals), np.searchsorted(places, signals, side="right")
-        return list(zip(firsts.tolist(), lasts.tolist(), strict=True))
 
 
 class Scores:
@@ -67,19 +59,22 @@ class Scores:
 
     def _weights(self, factors: Floats) -> Floats:
         """What each posting adds to the score of its document, before recency."""
-        matches = self.matches
-        weights = np.repeat(factors, matches.sizes)
-        for (first, last), signal in zip(self.plan.bounds(), self.plan.query.signals.values(), strict=True):
-            begin, end = matches.offsets[first], matches.offsets[last]
+        docs, offsets = self.matches.docs, self.matches.offsets
+        weights = np.repeat(factors, self.matches.sizes)
+        places, times = self.matches.repetitions()
+        for (first, last), signal in zip(
+            self.plan.terms.bounds, self.plan.query.signals.values(), strict=True
+        ):
+            begin, end = int(offsets[first]), int(offsets[last])
             if not isinstance(signal, Bm25) or begin == end:
                 continue
             once = self._once(signal)
-            weights[begin:end] *= once[matches.docs[begin:end]]
-            places, times = matches.repetitions(first, last)
-            if len(places):
+            weights[begin:end] *= once[docs[begin:end]]
+            low, high = np.searchsorted(places, (begin, end)).tolist()
+            if high > low:
                 # With u = (k1 + 1) / (1 + K) for one occurrence, t of them give t (k1 + 1) / (t + K).
-                single = once[matches.docs[places]]
-                weights[places] *= times / (1 + (times - 1) * single / (signal.k1 + 1))
+                own, many = places[low:high], times[low:high]
+                weights[own] *= many / (1 + (many - 1) * once[docs[own]] / (signal.k1 + 1))
         return weights
 
     def _once(self, signal: Bm25) -> Floats:
@@ -101,32 +96,32 @@ class Scores:
     def hits(self, docs: Integers) -> list[Hit]:
         """The parts of these documents, in the order given."""
         signals = self.plan.query.signals
-        places = np.full(self.segment.size, -1, dtype=np.intp)
+        places = np.zeros(self.segment.size, dtype=np.intp)
         places[docs] = np.arange(len(docs))
-        of_term = np.array([term.signal for term in self.plan.terms], dtype=np.intp)
-        chosen = np.flatnonzero(places[self.matches.docs] >= 0)
-        cells = of_term[self.matches.which[chosen]] * len(docs) + places[self.matches.docs[chosen]]
+        wanted = np.zeros(self.segment.size, dtype=np.bool_)
+        wanted[docs] = True
+        chosen = np.flatnonzero(wanted[self.matches.docs])
+        lasts = [last for _first, last in self.plan.terms.bounds]
+        of_signal = np.searchsorted(lasts, self.matches.terms_at(chosen), side="right")
+        cells = of_signal * len(docs) + places[self.matches.docs[chosen]]
         sums = np.bincount(cells, self.weights[chosen], minlength=len(signals) * len(docs))
-        recency = recencies(self.segment, self.plan.query.recency)[docs].tolist()
-        columns = zip(*sums.reshape(len(signals), len(docs)).tolist(), strict=True)
+        fresh = recencies(self.segment, self.plan.query.recency)[docs].tolist()
         ids = self.segment.columns["object_ids"][docs].tolist()
+        names, weights = list(signals), [signal.weight or 1.0 for signal in signals.values()]
         return [
-            self._hit(object_id, parts, fresh)
-            for object_id, parts, fresh in zip(ids, columns, recency, strict=True)
+            Hit(
+                object_id=object_id,
+                score=sum(parts) * recency,
+                signals={
+                    name: part / weight for name, part, weight in zip(names, parts, weights, strict=True)
+                },
+                parts=dict(zip(names, parts, strict=True)),
+                recency=recency,
+            )
+            for object_id, recency, parts in zip(
+                ids, fresh, sums.reshape(-1, len(docs)).T.tolist(), strict=True
+            )
         ]
-
-    def _hit(self, object_id: int, parts: Sequence[float], recency: float) -> Hit:
-        signals = self.plan.query.signals
-        return Hit(
-            object_id=object_id,
-            score=sum(parts) * recency,
-            signals={
-                name: part / signal.weight if signal.weight else 0.0
-                for (name, signal), part in zip(signals.items(), parts, strict=True)
-            },
-            parts=dict(zip(signals, parts, strict=True)),
-            recency=recency,
-        )
 
 
 def remember(segment: Segment, key: Any, value: Any) -> Any:

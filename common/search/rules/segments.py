@@ -97,9 +97,11 @@ class Segment:
         return replace(self, alive=self.alive & ~found, memo={}) if found.any() else self
 
 
-def number(name: str, token: str) -> int:
-    """The number of a token in the field `name`."""
-    return (hash(token) ^ _salt(name)) & 0xFFFF_FFFF_FFFF
+def numbers(tokens: Sequence[tuple[str, str]]) -> NDArray[np.uint64]:
+    """The numbers of (field, token) pairs."""
+    salts = {name: _salt(name) for name in {name for name, _token in tokens}}
+    mixed = np.array([hash(token) ^ salts[name] for name, token in tokens], dtype=np.int64)
+    return (mixed.view(np.uint64) << _DOC_BITS) >> _DOC_BITS
 
 
 def _salt(name: str) -> int:
