@@ -11,6 +11,10 @@ SCHEDULE = {
         "task": "evolution.proposals.tasks.expire_proposals",
         "schedule": crontab(hour=3, minute=50),
     },
+    "every-day-archive-recalls": {
+        "task": "evolution.lessons.tasks.archive_recalls",
+        "schedule": crontab(hour=4, minute=10),
+    },
     "every-5-minutes-mirror-commits": {
         "task": "evolution.proposals.tasks.mirror_commits",
         "schedule": crontab(minute="*/5"),

@@ -70,6 +70,8 @@ TRIGGERS = {
     "lesson_promoted": _("lesson made an experience"),
     "lesson_deleted": _("lesson deleted"),
     "lessons_imported": _("lessons imported"),
+    "recalls_archived": _("old recalls archived"),
+    "recalls_purged": _("archived recalls deleted"),
     "protection_rule_created": _("protection rule created"),
     "protection_rule_changed": _("protection rule changed"),
     "protection_rule_deleted": _("protection rule deleted"),

@@ -27,7 +27,7 @@ class Route:
         """The address with each `<kind:name>` replaced by `parts[name]`."""
         text = self.path
         for name, value in parts.items():
-            for kind in ("id", "code", "slug", "str", "int"):
+            for kind in ("id", "code", "uuid", "slug", "str", "int"):
                 text = text.replace(f"<{kind}:{name}>", str(value))
         assert "<" not in text, f"no value for a part of {self.path}"
         return f"/{PREFIX}{text}"

@@ -13,6 +13,10 @@ from django.utils import timezone
 from agents.models import Agent
 from agents.services.agents import update_agent
 from common.companies.models import Company
+from evolution.lessons.rules.check_request import checked_check
+from evolution.lessons.rules.recall_request import checked_request
+from evolution.lessons.services.checking import check_and_store
+from evolution.lessons.services.recalling import recall_and_log
 from evolution.lessons.services.storing import create_lesson
 from tests.factories import SYSTEM, ApiClient, an_edit, make_agent, make_key
 
@@ -89,6 +93,10 @@ ROUTES: dict[str, dict[str, Rights]] = {
     "lessons": {"GET": _rights(READ, OWN), "POST": _rights(REPORT)},
     "lessons/index": {"GET": _rights(READ, OWN)},
     "lessons/template": {"GET": _rights(READ, OWN)},
+    "lessons/recall": {"GET": _rights(READ, OWN), "POST": _rights(READ, OWN)},
+    "lessons/check": {"POST": _rights(REPORT, OWN)},
+    "lessons/metrics": {"GET": _rights(READ, OWN)},
+    "recalls/<uuid:recall_id>/outcome": {"POST": _rights(REPORT)},
     LESSON: {"GET": _rights(READ), "PATCH": _rights(REPORT), "DELETE": _rights(STAFF)},
     f"{LESSON}/markdown": {"GET": _rights(READ)},
     f"{LESSON}/confirm": {"POST": _rights(STAFF)},
@@ -100,7 +108,11 @@ ROUTES: dict[str, dict[str, Rights]] = {
 }
 
 #: Query strings without which a route answers 400.
-QUERIES = {f"{AGENT}/versions/diff": "from=1&to=2", f"{DOCUMENT}/diff": "from=1&to=1"}
+QUERIES = {
+    "lessons/recall": "task=lesson",
+    f"{AGENT}/versions/diff": "from=1&to=2",
+    f"{DOCUMENT}/diff": "from=1&to=1",
+}
 
 ITEM = {
     "type": "user_preference",
@@ -124,6 +136,9 @@ BODIES: dict[tuple[str, str], Any] = {
     ("POST", f"{PROPOSAL}/approve"): {"decided_by": "u1"},
     ("POST", f"{PROPOSAL}/skip"): {"decided_by": "u1"},
     ("POST", f"{PROPOSAL}/rollback"): {"reason": "not needed"},
+    ("POST", "lessons/recall"): {"task": "lesson"},
+    ("POST", "lessons/check"): {"reference": "PR-1", "modified_files": ["src/a.py"]},
+    ("POST", "recalls/<uuid:recall_id>/outcome"): lambda parts: {"lesson": parts["older"], "helped": True},
     ("POST", "lessons"): lambda parts: {"title": "new", "agent": parts["pk"]},
     ("PATCH", LESSON): {"severity": "high"},
     ("POST", f"{LESSON}/reject"): {"reason": "not needed"},
@@ -180,4 +195,8 @@ def _lessons(company: Company, agent: Agent, runtime: ApiClient, canary: str, dr
     for _draft in range(drafts):
         reported = runtime.post("lessons", {**values, "agent": agent.pk})
         assert reported.status_code == 201, reported.content.decode()
-    return {"older": older.code, "lesson": reported.json()["code"]}
+    request = checked_request({"files": f"src/{canary}.py", "task": f"{canary} task", "reference": canary})
+    recalled = recall_and_log(company=company, request=request, actor=SYSTEM, now=now, agent=agent)
+    checked = {"reference": canary, "modified_files": [f"src/{canary}.py"], "subject": f"fix: {canary}"}
+    check_and_store(company=company, request=checked_check(checked), actor=SYSTEM, now=now)
+    return {"older": older.code, "lesson": reported.json()["code"], "recall_id": recalled.recall_id}

@@ -33,6 +33,9 @@ RECEIPTS = {
     ("POST", f"{PROPOSAL}/repropose"): 0,  # nothing is wrong with it: 409
     ("POST", f"{PROPOSAL}/apply"): 0,  # not approved: 409
     ("POST", f"{PROPOSAL}/rollback"): 0,  # not applied: 409
+    ("POST", "lessons/recall"): 0,  # reads; its log is no change
+    ("POST", "lessons/check"): 0,  # advises
+    ("POST", "recalls/<uuid:recall_id>/outcome"): 0,  # counts
     ("POST", "lessons"): 0,  # a draft counts for nothing yet
     ("PATCH", LESSON): 0,  # the same
     ("POST", f"{LESSON}/archive"): 0,  # a draft: 409

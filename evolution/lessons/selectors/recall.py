@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from typing import Any
 
@@ -20,10 +20,10 @@ from evolution.lessons.models import Lesson
 from evolution.lessons.rules.answers import Candidate, Scope, band, out_of_scope, warnings, why_missing
 from evolution.lessons.rules.kinds import Status, lesson_code
 from evolution.lessons.rules.recall import (
+    WEIGHTS,
     RecallQuery,
     Relevance,
     Score,
-    Weights,
     keyword_score,
     recall_query,
     weighed,
@@ -112,7 +112,7 @@ class _Search:
     ) -> None:
         self.company, self.query, self.request = company, query, request
         self.scope = Scope(agent_id, today, request.include_archived, request.include_superseded)
-        self.weights = Weights(**settings.LESSONS_RECALL_WEIGHTS)
+        self.weights = replace(WEIGHTS, **settings.LESSONS_RECALL_WEIGHTS)
         states = [STATES[Status.ACTIVE.value]]
         states += [STATES[Status.SUPERSEDED.value]] if request.include_superseded else []
         states += [STATES[Status.ARCHIVED.value]] if request.include_archived else []
