@@ -119,6 +119,8 @@ def test_the_audit_lists_what_was_decided_newest_first(client, history, acme):
         ("until=2000-01-01", 0),
         ("since=2999-01-01", 0),
         ("since=nonsense", 0),
+        ("since=0001-01-01", 0),
+        ("until=9999-12-31", 0),
         ("agent=0", 0),
         ("page=99", 4),
         ("page=nonsense", 4),

@@ -139,6 +139,16 @@ def test_a_question_that_is_none_is_refused(runtime, db, query):
     assert runtime.get(f"audit{query}").status_code == 400
 
 
+@pytest.mark.parametrize("report", ["audit", "proposals/health"])
+@pytest.mark.parametrize(
+    "query",
+    ["from=0001-01-01", "to=9999-12-31", "to=0001-01-01T00:00:00%2B23:59", "from=9999-12-31T23:59:59-23:59"],
+)
+def test_a_time_at_the_end_of_the_calendar_is_refused(runtime, db, report, query):
+    answer = runtime.get(f"{report}?{query}")
+    assert (answer.status_code, answer.json()["code"]) == (400, "VALIDATION_ERROR")
+
+
 def test_the_audit_view_as_a_table_has_no_formula(runtime, reviewer, agent):
     code = runtime.code(agent, note('=HYPERLINK("http://x","y")'))
     reviewer.post(f"proposals/{code}/approve")

@@ -9,6 +9,7 @@ from typing import Any
 from django import forms
 from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
@@ -25,9 +26,10 @@ from common.companies.models import Company
 from evolution.proposals.choices import ItemStatus
 from evolution.proposals.selectors import Figure, Window, audit, audit_entries, health
 from evolution.proposals.stability import stable_agents
-from evolution.proposals.views.reports import AUDIT_STATES, audit_csv
+from evolution.proposals.views.reports import AUDIT_STATES, FIRST_YEAR, LAST_YEAR, audit_csv
 
 PAGE = 50
+_DAYS = (MinValueValidator(date(FIRST_YEAR, 1, 1)), MaxValueValidator(date(LAST_YEAR, 12, 31)))
 #: What each figure counts, and when it is healthy.
 FORMULAS = {
     "adoption_rate": _("Items ever applied, of all items that were applied or rejected. Healthy above 60 %."),
@@ -55,8 +57,8 @@ class WindowForm(forms.Form):
     agent = forms.ModelChoiceField(
         label=_("agent"), queryset=Agent.objects.none(), required=False, widget=UnfoldAdminSelectWidget
     )
-    since = forms.DateField(label=_("drafted from"), required=False, widget=DayInput)
-    until = forms.DateField(label=_("drafted to"), required=False, widget=DayInput)
+    since = forms.DateField(label=_("drafted from"), required=False, widget=DayInput, validators=_DAYS)
+    until = forms.DateField(label=_("drafted to"), required=False, widget=DayInput, validators=_DAYS)
 
     def __init__(self, request: HttpRequest) -> None:
         companies: Any = Company.objects.seen_by(request.user).order_by("slug")

@@ -32,6 +32,8 @@ WINDOW = [
 ]
 AUDIT_STATES = tuple(str(state) for state in AUDITED)
 FORMATS = ["json", "csv"]
+#: Years that a report may be asked about: what lies further away does not survive a change of time zone.
+FIRST_YEAR, LAST_YEAR = 1970, 9000
 
 
 def moment(request: Request, name: str, *, end: bool) -> datetime | None:
@@ -40,13 +42,17 @@ def moment(request: Request, name: str, *, end: bool) -> datetime | None:
     if raw is None:
         return None
     try:
-        day, parsed = parse_date(raw), parse_datetime(raw)
+        day = parse_date(raw)
+        parsed = parse_datetime(raw) if day is None else datetime(day.year, day.month, day.day)
     except ValueError:
         day = parsed = None
-    if day is not None:
-        parsed = datetime(day.year, day.month, day.day) + timedelta(days=1 if end else 0)
     if parsed is None:
         raise invalid(f"/{name}", _("“%(name)s” must be an ISO 8601 date or time.") % {"name": name})
+    if not FIRST_YEAR <= parsed.year <= LAST_YEAR:
+        values = {"name": name, "first": FIRST_YEAR, "last": LAST_YEAR}
+        raise invalid(f"/{name}", _("“%(name)s” must lie in the years %(first)d to %(last)d.") % values)
+    if day is not None and end:
+        parsed += timedelta(days=1)
     return parsed if timezone.is_aware(parsed) else timezone.make_aware(parsed)
 
 
