@@ -7,7 +7,7 @@ from common.receipts.selectors import verify_chain
 from evolution.proposals.models import GitMirrorCommit, Proposal
 from tests.admin.pages import save, shown_messages
 from tests.factories import make_agent
-from tests.proposals.queue_pages import LIST, NOTE, RULE, decide, numbered, page_of, text_of
+from tests.proposals.queue_pages import LIST, NOTE, RULE, decide, edit, numbered, page_of, text_of
 
 pytestmark = pytest.mark.django_db
 
@@ -95,7 +95,8 @@ def test_the_page_keeps_the_record(client, proposal):
         "proposal_rolled_back",
     ]
     assert [version.number for version, _path, _url in page.context["versions"]] == [2, 3]
-    assert "not needed" in text and "Every protection check of this proposal" in text
+    assert '<td>approver</td><td class="fieldbook-text">not needed</td>' in text
+    assert "Every protection check of this proposal" in text
     for _receipt, _what, url in page.context["receipts"]:
         assert client.get(url).status_code == 200
 
@@ -129,6 +130,18 @@ def test_a_draft_waits_for_its_content(client, signed_in, administrator, runtime
     answer = admin.post(f"{LIST}queue/{proposal.pk}/edit/1/", sent)
     assert answer.url == page_of(proposal)
     do(admin, proposal, "submit")
+    assert numbered("EP-001").status == "pending"
+
+
+def test_what_was_taught_without_content_is_said_on_its_page(signed_in, administrator, runtime, agent):
+    runtime.post("teachings", {"agent": agent.pk, "user_id": "u1", "text": "记住这个"})
+    draft, admin = numbered("EP-001"), signed_in(administrator)
+    # It has never waited, so it has no place in the queue: neither verb may look for one.
+    assert (draft.status, draft.pending_at) == ("draft", None)
+    assert admin.post(f"{LIST}queue/{draft.pk}/decide/", {"verb": "approve", "item": "1"}).status_code == 302
+    assert numbered("EP-001").status == "draft"
+    answer = edit(admin, draft, content="用表格", page="yes")
+    assert (answer.status_code, answer.url) == (302, page_of(draft))
     assert numbered("EP-001").status == "pending"
 
 

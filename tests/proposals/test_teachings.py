@@ -72,6 +72,12 @@ def test_a_teaching_without_content_takes_the_message_before_it(runtime, agent):
     )
 
 
+@pytest.mark.parametrize("context", [[None], [{}], [[]], ["text"], [{"role": "user", "text": None}], {}])
+def test_a_message_before_is_an_object_with_role_and_text(runtime, agent, context):
+    assert teach(runtime, agent, "记住这个", context=context).status_code == 400
+    assert not Proposal.objects.exists()
+
+
 def test_without_any_content_it_stays_a_draft_until_somebody_says_what(runtime, reviewer, agent):
     proposal = teach(runtime, agent, "记住这个").json()
     assert (proposal["status"], proposal["needs_content"]) == ("draft", True)

@@ -183,7 +183,7 @@ class ReviewQueue(FieldbookAdmin):
         proposal = self.found(request, pk)
         self.require(request, proposal, APPROVE)
         chosen = QueueFilter.of(request)
-        following = queue_around(chosen.waiting_for(request), proposal).next
+        behind = _behind(request, chosen, proposal)
         try:
             decided = self.decide(request, proposal, request.POST.get("verb", ""), _decision(request))
         except ApplicationError as error:
@@ -191,13 +191,13 @@ class ReviewQueue(FieldbookAdmin):
             if fresh.status == Status.PENDING:
                 return self._queue_page(request, fresh, error=error)
             show_error(request, error)
-            return HttpResponseRedirect(chosen.url(p=following.pk if following else None))
+            return HttpResponseRedirect(chosen.url(p=behind.pk if behind else None))
         tell(request, decided)
         if decided.status == Status.PENDING:
-            following = decided
-        elif following is not None:
-            self._up_to_date(request, following)
-        return HttpResponseRedirect(chosen.url(p=following.pk if following else None))
+            behind = decided
+        elif behind is not None:
+            self._up_to_date(request, behind)
+        return HttpResponseRedirect(chosen.url(p=behind.pk if behind else None))
 
     def _up_to_date(self, request: HttpRequest, proposal: Proposal) -> None:
         """What has just been applied may stand under the next proposal: show that on the text of now."""
@@ -224,7 +224,7 @@ class ReviewQueue(FieldbookAdmin):
         proposal = self.found(request, pk)
         self.require(request, proposal, CHANGE)
         chosen = QueueFilter.of(request)
-        following = queue_around(chosen.waiting_for(request), proposal).next
+        behind = _behind(request, chosen, proposal)
         changes = _changes(request, proposal, number)
         try:
             who = {"actor": actor_of(request), "now": timezone.now(), "expected": _version(request)}
@@ -244,8 +244,8 @@ class ReviewQueue(FieldbookAdmin):
         if request.POST.get("page"):
             return HttpResponseRedirect(reverse("admin:proposals_proposal_change", args=[pk]))
         if proposal.status == Status.PENDING:
-            following = proposal
-        return HttpResponseRedirect(chosen.url(p=following.pk if following else None))
+            behind = proposal
+        return HttpResponseRedirect(chosen.url(p=behind.pk if behind else None))
 
     def _edit_refused(
         self, request: HttpRequest, pk: int, number: int, changes: dict[str, str], error: ApplicationError
@@ -258,6 +258,13 @@ class ReviewQueue(FieldbookAdmin):
         typed = changes.get(whole)
         edit = str(number) if typed is not None else ""
         return self._queue_page(request, proposal, error=error, edit=edit, whole=whole, typed=typed)
+
+
+def _behind(request: HttpRequest, chosen: QueueFilter, proposal: Proposal) -> Proposal | None:
+    """The one that waits behind this one; none for a draft, which has no place in the queue yet."""
+    if proposal.pending_at is None:
+        return None
+    return queue_around(chosen.waiting_for(request), proposal).next
 
 
 def _links(chosen: QueueFilter, queue: Queue) -> dict[str, Any]:

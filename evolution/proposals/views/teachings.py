@@ -34,8 +34,9 @@ class TeachingSerializer(serializers.Serializer):
     user_id = serializers.RegexField(USER_ID)
     text = TextField(max_length=20_000)
     conversation_id = TextField(required=False, allow_null=True, max_length=200)
-    context = MessageSerializer(  # type: ignore[assignment, call-arg]
-        many=True, required=False, allow_null=True, max_length=50
+    # Not `many=True`: there `allow_null` would also let a message be null.
+    context = serializers.ListField(  # type: ignore[assignment]
+        child=MessageSerializer(), required=False, allow_null=True, max_length=50
     )
 
 
