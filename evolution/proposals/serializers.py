@@ -167,7 +167,7 @@ class DecisionSerializer(serializers.Serializer):
     """Body of the verbs. `items` are item numbers; `confirmation` is the agent's name, typed."""
 
     items = serializers.ListField(
-        child=serializers.IntegerField(min_value=1, max_value=10_000), required=False, allow_null=True
+        child=WholeNumberField(min_value=1, max_value=10_000), required=False, allow_null=True
     )
     reason = TextField(required=False, allow_null=True, max_length=2000)
     confirmation = TextField(required=False, allow_null=True, max_length=200)

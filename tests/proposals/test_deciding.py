@@ -152,7 +152,8 @@ def test_a_draft_without_content_can_be_rejected(runtime, reviewer, agent):
 
 
 @pytest.mark.parametrize(
-    ("items", "status"), [([7], 400), ([], 400), ([0], 400), (["x"], 400), ([1, 1], 200), ([2], 409)]
+    ("items", "status"),
+    [([7], 400), ([], 400), ([0], 400), (["x"], 400), ([1.0], 400), ([1, 1], 200), ([2], 409)],
 )
 def test_items_are_named_by_their_numbers(runtime, approver_only, agent, items, status):
     code = runtime.code(agent, NOTE, note("b", target="memory/b.md"), note("c", target="memory/c.md"))
