@@ -24,6 +24,8 @@ from tests.sizes import PATIENT
 
 pytestmark = [pytest.mark.django_db, PATIENT]
 
+#: Writes that only note what the caller itself asked.
+OWN_LOGS = {("POST", "lessons/recall"), ("POST", "lessons/check")}
 CANARY = "Kanarienvogel-7f3a9"
 SCOPES = ["read", "report", "agents:write", "proposals:decide"]
 #: Routes without a row fail once, in the first test.
@@ -171,7 +173,7 @@ def test_a_key_bound_to_another_agent_of_the_company_sees_and_changes_nothing(ac
             assert not leaks(answer)
             if rights.stranger == ABSENT:
                 assert answer.status_code in (403, 404)
-            assert digest() == before
+            assert digest() == before or (verb, route.path) in OWN_LOGS
 
 
 @pytest.mark.parametrize("company", ["", "company=acme", "company=rival"])

@@ -101,10 +101,9 @@ def _outcomes(span: Span) -> dict[str, Any]:
     rows: QuerySet = RecallOutcome.objects.filter(span.of("reported_at"), recall__company=span.company)
     if span.agent_id is not None:
         rows = rows.filter(recall__agent_id=span.agent_id)
-    found = rows.aggregate(
-        helped=Count("pk", filter=Q(helped=True)), not_helped=Count("pk", filter=Q(helped=False))
-    )
-    return {"helped_ratio": helped_ratio(found["helped"], found["not_helped"]), **found}
+    found = rows.aggregate(yes=Count("pk", filter=Q(helped=True)), no=Count("pk", filter=Q(helped=False)))
+    yes, no = found["yes"], found["no"]
+    return {"helped_ratio": helped_ratio(yes, no), "helped": yes, "not_helped": no}
 
 
 def _counts(lessons: LessonQuerySet, name: str) -> dict[str, int]:
