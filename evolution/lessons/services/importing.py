@@ -31,7 +31,7 @@ from evolution.lessons.services.indexing import reindex
 from evolution.lessons.services.links import resolve, unlink
 from evolution.lessons.services.locking import lock_company, write
 from evolution.lessons.services.receipts import write_lesson_receipt
-from evolution.lessons.services.records import SAME, record_of
+from evolution.lessons.services.records import SAME, WAITING, record_of, split_references
 from evolution.lessons.services.storing import redacted
 
 #: Lessons that share a transaction and a receipt.
@@ -298,10 +298,15 @@ def _update(existing: Lesson, wanted: LessonRecord, columns: dict[str, Any], run
 
 def _link(run: Import) -> None:
     """Make the links between lessons that are there now, batch by batch."""
-    waiting = Lesson.objects.of_company(run.company).filter(number__in=list(run.taken)).order_by("number")
-    pks = list(waiting.values_list("pk", flat=True))
+    lessons = Lesson.objects.of_company(run.company).filter(number__in=list(run.taken)).order_by("number")
+    rows = lessons.values_list("pk", "references", "extras")
+    pks = [
+        pk for pk, references, extras in rows if split_references(references)[0] or set(WAITING) & set(extras)
+    ]
     for start in range(0, len(pks), BATCH):
         with transaction.atomic():
             lock_company(run.company.pk)
-            for lesson in Lesson.objects.select_related("company").filter(pk__in=pks[start : start + BATCH]):
+            for pk in pks[start : start + BATCH]:
+                # One by one: the link before may have changed this lesson too.
+                lesson = Lesson.objects.select_related("company").get(pk=pk)
                 reindex(*resolve(lesson, now=run.now))
