@@ -21,6 +21,7 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 from agents.admin.fields import LinesField, without_detours
 from agents.admin.filters import AgentFilter
 from agents.models import ProtectedAccess, ProtectedPath
+from agents.rules.protection import Outcome
 from agents.selectors import rules_without_effect
 from agents.services.protection_rules import (
     FIELDS,
@@ -180,13 +181,21 @@ def may_rule_all(request: HttpRequest) -> bool:
     return Company.objects.written_by(request.user).filter(slug=GLOBAL_SLUG).exists()
 
 
+_VERDICT_COLOURS = {
+    Outcome.ALLOWED: "success",
+    Outcome.BLOCKED: "danger",
+    Outcome.NEEDS_OWNER: "warning",
+    Outcome.NEEDS_CONFIRMATION: "warning",
+}
+
+
 @admin.register(ProtectedAccess)
 class ProtectedAccessAdmin(ReadOnlyAdmin):
     """Every verdict of every check, for ever."""
 
     list_display = (
         "at",
-        "verdict",
+        "verdict_shown",
         "path_shown",
         "agent_name",
         "request",
@@ -205,6 +214,10 @@ class ProtectedAccessAdmin(ReadOnlyAdmin):
         if request.user.is_superuser:
             return accesses
         return accesses.filter(company__in=Company.objects.seen_by(request.user))
+
+    @display(description=_("verdict"), ordering="verdict", label=_VERDICT_COLOURS)
+    def verdict_shown(self, access: ProtectedAccess) -> tuple[str, str]:
+        return access.verdict, access.get_verdict_display()
 
     @display(description=_("path"), ordering="path")
     def path_shown(self, access: ProtectedAccess) -> SafeString:

@@ -166,3 +166,12 @@ def test_the_start_page_says_what_waits_for_me(client, signed_in, stranger, runt
 def test_the_figures_of_the_start_page_come_without_the_rest(client, agent):
     text = text_of(client.get(f"{HEALTH}?part=figures"))
     assert "Adoption rate" in text and "<html" not in text
+    assert "Health of what the agents of Acme learn" in text
+
+
+def test_a_conflict_is_named_in_the_list_of_items(client, runtime, agent):
+    runtime.draft(agent, ROW | {"content": "不要先查日志"})
+    runtime.draft(agent, NOTE | {"content": "three"})
+    rows = text_of(client.get("/admin/proposals/proposalitem/?conflicts=yes"))
+    assert "EP-001" in rows and "EP-002" not in rows and "Acme" in rows
+    assert re.search(r"field-has_conflict.*?<span[^>]*>\s*conflict\s*</span>", rows, re.S)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
@@ -51,6 +53,7 @@ class ProposalItemAdmin(ReadOnlyAdmin):
     list_display = (
         "proposal_link",
         "agent_shown",
+        "company_shown",
         "type",
         "content_shown",
         "target_shown",
@@ -70,7 +73,7 @@ class ProposalItemAdmin(ReadOnlyAdmin):
         ("proposal__created_at", DayFilter),
     )
     list_filter_submit = True
-    list_select_related = ("proposal__agent",)
+    list_select_related = ("proposal__agent", "proposal__company")
     search_fields = ("content", "target")
     search_help_text = _("Content or target")
     ordering = ("-proposal_id", "number")
@@ -88,6 +91,10 @@ class ProposalItemAdmin(ReadOnlyAdmin):
     def agent_shown(self, item: ProposalItem) -> SafeString:
         return visible(item.proposal.agent.name)
 
+    @display(description=_("company"), ordering="proposal__company__name")
+    def company_shown(self, item: ProposalItem) -> SafeString:
+        return visible(item.proposal.company.name)
+
     @display(description=_("content"))
     def content_shown(self, item: ProposalItem) -> SafeString:
         return visible(" ".join((item.content or item.new_text or "").split())[:200])
@@ -104,6 +111,7 @@ class ProposalItemAdmin(ReadOnlyAdmin):
     def status_shown(self, item: ProposalItem) -> tuple[str, str]:
         return item.status, item.get_status_display()
 
-    @display(description=_("conflict"), boolean=True)
-    def has_conflict(self, item: ProposalItem) -> bool:
-        return bool(item.conflicts)
+    @display(description=_("conflict"), label={"yes": "danger"})
+    def has_conflict(self, item: ProposalItem) -> tuple[str, Any] | str:
+        # A tick in green would read as "all is well".
+        return ("yes", _("conflict")) if item.conflicts else "–"

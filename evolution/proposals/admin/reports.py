@@ -55,7 +55,11 @@ class WindowForm(forms.Form):
         label=_("company"), queryset=Company.objects.none(), widget=UnfoldAdminSelectWidget, empty_label=None
     )
     agent = forms.ModelChoiceField(
-        label=_("agent"), queryset=Agent.objects.none(), required=False, widget=UnfoldAdminSelectWidget
+        label=_("agent"),
+        queryset=Agent.objects.none(),
+        required=False,
+        widget=UnfoldAdminSelectWidget,
+        empty_label=_("All"),
     )
     since = forms.DateField(label=_("drafted from"), required=False, widget=DayInput, validators=_DAYS)
     until = forms.DateField(label=_("drafted to"), required=False, widget=DayInput, validators=_DAYS)
@@ -169,7 +173,9 @@ class Reports(FieldbookAdmin):
             **self._report(request, _("Health"), form),
             "figures": figures,
             "unstable": unstable,
-            "of_company": window.company if window else None,
+            # On the start page nothing else says which of several companies the figures are about.
+            "figures_of": visible(window.company.name) if window and part else "",
+            "health_url": reverse("admin:proposals_proposal_health"),
         }
         template = "proposals/figures.html" if part else "proposals/health.html"
         return TemplateResponse(request, template, page)

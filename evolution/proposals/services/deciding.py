@@ -158,7 +158,10 @@ def _check_item(item: ProposalItem, context: Context) -> None:
     if item.conflicts and not item.conflict_choice:
         raise invalid(
             f"/items/{item.number}/conflict_choice",
-            _("Item %(number)d has a conflict: choose keep_old, replace, keep_both or drop.")
+            _(
+                "Item %(number)d has a conflict: first choose whether the old line stays (keep_old), is replaced "
+                "(replace), stays beside the new one (keep_both), or the item is dropped (drop)."
+            )
             % {"number": item.number},
         )
     earlier = item.proposal.items.filter(target_key=item.target_key, number__lt=item.number, status__in=LIVE)
