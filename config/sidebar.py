@@ -19,6 +19,12 @@ def _entry(title, icon: str, model: str, permission: str, page: str = "changelis
     }
 
 
+def _lessons(title, icon: str, page: str) -> dict:
+    """One of the pages about recall, which lie below one address."""
+    entry = _entry(title, icon, "lessons_recalllog", "lessons.view_lesson", page)
+    return {**entry, "active": lambda request: request.path == str(entry["link"])}
+
+
 def _proposals(title, icon: str, page: str) -> dict:
     """One of several pages below one address: only the page itself is marked as the current one."""
     entry = _entry(title, icon, "proposals_proposal", "proposals.view_proposal", page)
@@ -46,12 +52,24 @@ SIDEBAR = {
                     _("Experiences"), "lightbulb", "experiences_experience", "experiences.view_experience"
                 ),
                 _entry(_("Documents"), "description", "agents_document", "agents.view_document"),
+                _lessons(_("Try recall"), "travel_explore", "try"),
+                _lessons(_("Lessons in figures"), "monitoring", "metrics"),
             ],
         },
         {
             "title": _("What happened"),
             "items": [
                 _entry(_("Receipts"), "receipt_long", "receipts_receipt", "receipts.view_receipt"),
+                {
+                    **_lessons(_("Recalls"), "manage_search", "changelist"),
+                    "permission": _may("lessons.view_recalllog"),
+                },
+                _entry(
+                    _("Checks of changes"),
+                    "checklist",
+                    "lessons_changecheck",
+                    "lessons.view_changecheck",
+                ),
                 _entry(
                     _("Protection checks"),
                     "policy",

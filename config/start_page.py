@@ -40,6 +40,8 @@ def start_page(request: HttpRequest) -> dict[str, Any]:
         page["cards"].append(_experience_card(request))
     if user.has_perm("companies.view_apikey"):
         page["cards"].append(_key_card(request))
+    if user.has_perm("lessons.view_lesson"):
+        page["lesson_figures"] = _address("admin:lessons_recalllog_metrics")
     if user.has_perm("receipts.view_receipt"):
         page["start_receipts"] = _recent_receipts(request)
     return page

@@ -228,7 +228,7 @@ SEARCH_MEMORY_MB = env.int("SEARCH_MEMORY_MB", 256)
 #: Above so many records of one kind and company the database proposes candidates.
 SEARCH_MAX_IN_MEMORY = env.int("SEARCH_MAX_IN_MEMORY", 200_000)
 #: Constants of recall that differ from those of evolution.lessons.rules.recall.Weights, by name.
-LESSONS_RECALL_WEIGHTS: dict[str, float] = {}
+LESSONS_RECALL_WEIGHTS: dict[str, Any] = {}
 #: Folder of the git mirror (one repository an agent, one folder a company); empty switches it off.
 AGENTS_GIT_ROOT = env.str("AGENTS_GIT_ROOT", "")
 

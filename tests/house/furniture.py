@@ -13,9 +13,15 @@ from agents.services.documents import put_document
 from common.accounts.models import User
 from common.companies.models import ApiKey, Company
 from common.receipts.models import Receipt, ReceiptLine
+from evolution.lessons.models import ChangeCheck, RecallLog
+from evolution.lessons.rules.check_request import checked_check
+from evolution.lessons.rules.recall_request import checked_request
+from evolution.lessons.services.checking import check_and_store
+from evolution.lessons.services.recalling import recall_and_log
 from evolution.proposals.models import GitMirrorCommit, Proposal, ProposalItem
 from experiences.models import Experience
 from tests import factories
+from tests.lessons.library import BUS, HANDOFF, make_lesson
 
 
 class House:
@@ -36,6 +42,9 @@ class House:
         self.rows[GitMirrorCommit] = GitMirrorCommit.objects.create(
             receipt=self.rows[Receipt], proposal=self.rows[Proposal], status=GitMirrorCommit.State.FAILED
         )
+
+        self.rows[RecallLog] = RecallLog.objects.get(company=acme, reference="PR-7")
+        self.rows[ChangeCheck] = ChangeCheck.objects.get(company=acme)
 
     def row(self, model: type[models.Model]) -> Any:
         """The row of this model; any row where the model belongs to no company."""
@@ -65,4 +74,15 @@ def _furnish(acme: Company) -> House:
     item = {"type": "experience", "operation": "add_experience", "content": "先看监控。"}
     drafted = factories.ApiClient(key).post("proposals", {"agent": agent.pk, "items": [item]})
     assert drafted.status_code == 201, drafted.content.decode()
+    _recall(acme)
     return House(acme, colleague, agent)
+
+
+def _recall(acme: Company) -> None:
+    """A lesson that was recalled, and a change that meets it."""
+    make_lesson(acme, **{**HANDOFF, "title": "交接格式与包装不一致", "checklist": ["甲", "乙", "丙"]})
+    now = timezone.now()
+    asked = {"task": "修复交接格式", "tags": ["schema"], "files": [BUS], "reference": "PR-7"}
+    recall_and_log(company=acme, request=checked_request(asked), actor=factories.SYSTEM, now=now)
+    checked = checked_check({"reference": "PR-7", "modified_files": [BUS], "subject": "修复 交接"})
+    check_and_store(company=acme, request=checked, actor=factories.SYSTEM, now=now)
