@@ -1,5 +1,7 @@
 """Settings that hold in every profile."""
 
+from typing import Any
+
 from django.templatetags.static import static
 from django.urls import reverse_lazy
 from django.utils.translation import gettext_lazy as _
