@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from common.companies.models import Company
-from common.search.cache import COLUMNS, Index, current_index
+from common.search.cache import COLUMNS, Index, index_of
 from common.search.candidates import candidates, frequencies, in_scope
 from common.search.models import SearchDocument, SearchGeneration
 from common.search.rules.matching import (
@@ -62,11 +62,11 @@ def search(*, company: Company, kind: str, query: Query, scope: Scope = ALL, lim
     Everything committed before the call is seen, nothing that was rolled back. docs/rules.md: search signals,
     search order.
     """
-    head = SearchGeneration.objects.filter(company=company, kind=kind).first()
-    if head is None:
-        head = SearchGeneration(company=company, kind=kind)
-    index = current_index(head)
-    view = _from_database(head, query, scope) if index is None else _from_memory(index, query, scope)
+    found = index_of(company, kind)
+    if isinstance(found, Index):
+        view = _from_memory(found, query, scope)
+    else:
+        view = _from_database(found, query, scope)
     ranking = ranked(view.plan, view.matches)
     values = iter(idf(view.plan.statistics.rows, view.rare_counts).tolist())
     return Ranked(
@@ -103,14 +103,16 @@ def _from_database(head: SearchGeneration, query: Query, scope: Scope) -> View:
     terms, rare = terms_of(query), rare_terms_of(query)
     for _try in range(TRIES):
         statistics = Statistics(head.counted, head.lengths, frequencies(head, terms.all))
-        rows = candidates(head, terms.all, statistics.frequencies, scope).values_list("object_id", *COLUMNS)
+        plan = Plan(query, scope, terms, statistics)
+        scored, counts = terms.all[: plan.scored], statistics.frequencies[: plan.scored]
+        rows = candidates(head, scored, counts, scope).values_list("object_id", *COLUMNS)
         matches = [Matches(segment, terms) for segment in build([Row(*row) for row in rows])]
         rare_counts, scanned = frequencies(head, rare.all), in_scope(head, scope).count()
         generation = head.generation
         head = SearchGeneration.objects.get(pk=head.pk)
         if head.generation == generation:
             break
-    return View(Plan(query, scope, terms, statistics), matches, rare_counts, generation, scanned)
+    return View(plan, matches, rare_counts, generation, scanned)
 
 
 def stored_fields(

@@ -89,6 +89,20 @@ def test_a_score_is_the_sum_of_its_parts_times_recency(both, acme):
     assert answer.scanned == 3
 
 
+def test_a_signal_of_weight_0_is_told_but_changes_no_score(both, acme):
+    put(acme, 1, "lock lock")
+    put(acme, 2, "lock lease")
+    signals = {"seen": Share("text", ["lease", "lock"], 0.0), "text": Bm25("text", ["lock"])}
+    measured = search(company=acme, kind="note", query=Query(signals)).hits
+    assert [hit.score for hit in measured] == [hit.score for hit in ask(acme, "lock").hits]
+    assert [hit.parts["seen"] for hit in measured] == [0.0, 0.0]
+    assert [hit.signals["seen"] for hit in measured] == pytest.approx(
+        [0.2 / (0.2 + math.log(2)), 1.0], abs=0.03
+    )
+    only = {"seen": Share("text", ["lock"], 0.0), "times": Bm25("text", ["lock"], weight=0.0)}
+    assert search(company=acme, kind="note", query=Query(only)).hits == []
+
+
 def test_several_tokens_may_stand_for_one_wanted_thing(both, acme):
     entries = [
         Entry(1, {"path": ["=a/", "=a/b.py"]}),

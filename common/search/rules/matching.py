@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from common.search.rules.query import Bm25, Query, cleaned
+from common.search.rules.query import Bm25, Query, Share, cleaned
 from common.search.rules.segments import Segment, numbers
 
 Floats = NDArray[np.float64]
@@ -35,7 +35,7 @@ class Term(NamedTuple):
 
 
 class Terms:
-    """The terms of a query. `bounds`: of each signal, that its terms are from `first` to `last` - 1."""
+    """The terms of a query, one signal after the other: of each signal those from `first` to `last` - 1."""
 
     def __init__(self, parts: Sequence[Sequence[Term]]) -> None:
         self.all = [term for part in parts for term in part]
@@ -54,20 +54,23 @@ class Terms:
         return numbers([(term.field, token) for term in self.all for token in term.tokens])
 
 
+def in_order(query: Query) -> list[tuple[str, Bm25 | Share]]:
+    """The signals with their names; those of weight 0, which are only measured, come last."""
+    return sorted(query.signals.items(), key=lambda item: not item[1].weight)
+
+
 def terms_of(query: Query) -> Terms:
-    """The terms of the signals; a signal of weight 0 has none."""
-    parts: list[list[Term]] = []
-    for signal in query.signals.values():
-        name = signal.field
-        if not signal.weight:
-            parts.append([])
-        elif isinstance(signal, Bm25):
-            parts.append([Term(name, (cleaned(token),)) for token in signal.tokens if token])
-        else:
-            things = [(thing,) if isinstance(thing, str) else dict.fromkeys(thing) for thing in signal.wanted]
-            wanted = [tuple(cleaned(token) for token in thing if token) for thing in things]
-            parts.append([Term(name, tokens) for tokens in wanted if tokens])
-    return Terms(parts)
+    """The terms of the signals in their order."""
+    return Terms([_terms(signal) for _name, signal in in_order(query)])
+
+
+def _terms(signal: Bm25 | Share) -> list[Term]:
+    name = signal.field
+    if isinstance(signal, Bm25):
+        return [Term(name, (cleaned(token),)) for token in signal.tokens if token]
+    things = [(thing,) if isinstance(thing, str) else dict.fromkeys(thing) for thing in signal.wanted]
+    wanted = [tuple(cleaned(token) for token in thing if token) for thing in things]
+    return [Term(name, tokens) for tokens in wanted if tokens]
 
 
 def rare_terms_of(query: Query) -> Terms:

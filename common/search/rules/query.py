@@ -79,7 +79,10 @@ class Recency:
 
 @dataclass(frozen=True)
 class Query:
-    """score = sum of weight x signal, x recency. `rarities`: field -> tokens whose idf the caller wants to know."""
+    """score = sum of weight x signal, x recency. A signal of weight 0 is only measured: each hit tells it.
+
+    `rarities`: field -> tokens whose idf the caller wants to know.
+    """
 
     signals: Mapping[str, Bm25 | Share]
     recency: Recency | None = None

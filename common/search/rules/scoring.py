@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from common.search.rules.matching import Floats, Integers, Matches, Statistics, Terms, idf
-from common.search.rules.query import Bm25, Hit, Query, Recency, Scope
+from common.search.rules.matching import Floats, Integers, Matches, Statistics, Terms, idf, in_order
+from common.search.rules.query import Bm25, Hit, Query, Recency, Scope, Share
 from common.search.rules.segments import ALL_AGENTS, Segment
 
 #: Documents of a block; the best of each block say which documents can be among the best of all.
@@ -34,37 +35,49 @@ class Plan:
     terms: Terms
     statistics: Statistics
 
+    @cached_property
+    def signals(self) -> list[tuple[str, Bm25 | Share, int, int]]:
+        """Name, signal, and its terms from first to last - 1; the signals that are only measured come last."""
+        pairs = zip(in_order(self.query), self.terms.bounds, strict=True)
+        return [(name, signal, first, last) for (name, signal), (first, last) in pairs]
+
+    @cached_property
+    def scored(self) -> int:
+        """The terms before this one make the score."""
+        return max((last for _name, signal, _first, last in self.signals if signal.weight), default=0)
+
+    @cached_property
     def factors(self) -> Floats:
-        """Of each term: weight x idf for BM25, weight x its share of the idf of all for shares."""
+        """Of each term: weight x idf for BM25, weight x its share of the idf of all for shares. Where the weight is
+        0 it is left out.
+        """
         rarity = idf(self.statistics.rows, self.statistics.frequencies)
-        for (first, last), signal in zip(self.terms.bounds, self.query.signals.values(), strict=True):
+        for _name, signal, first, last in self.signals:
             if last > first:
                 whole = 1.0 if isinstance(signal, Bm25) else sum(rarity[first:last].tolist())
-                rarity[first:last] *= signal.weight / whole
+                rarity[first:last] *= (signal.weight or 1.0) / whole
         return rarity
 
 
 class Scores:
     """The scores of all documents of one segment; 0 for those that may not be found."""
 
-    def __init__(self, plan: Plan, factors: Floats, matches: Matches) -> None:
+    def __init__(self, plan: Plan, matches: Matches) -> None:
         self.plan, self.matches, self.segment = plan, matches, matches.segment
-        self.weights = self._weights(factors)
-        blocks = -(-self.segment.size // BLOCK)
-        totals = np.bincount(matches.docs, self.weights, minlength=blocks * BLOCK)
+        self.weights = self._weights()
+        blocks, cut = -(-self.segment.size // BLOCK), int(matches.offsets[plan.scored])
+        totals = np.bincount(matches.docs[:cut], self.weights[:cut], minlength=blocks * BLOCK)
         self.totals: Floats = totals.astype(np.float64, copy=False)  # integers when there is no posting
         multiplier, self.scanned = multipliers(self.segment, plan.query.recency, plan.scope)
         self.totals[: self.segment.size] *= multiplier
         self.best_of_blocks = self.totals.reshape(blocks, BLOCK).max(axis=1)
 
-    def _weights(self, factors: Floats) -> Floats:
-        """What each posting adds to the score of its document, before recency."""
+    def _weights(self) -> Floats:
+        """What each posting adds to its signal, before recency."""
         docs, offsets = self.matches.docs, self.matches.offsets
-        weights = np.repeat(factors, self.matches.sizes)
+        weights = np.repeat(self.plan.factors, self.matches.sizes)
         places, times = self.matches.repetitions()
-        for (first, last), signal in zip(
-            self.plan.terms.bounds, self.plan.query.signals.values(), strict=True
-        ):
+        for _name, signal, first, last in self.plan.signals:
             begin, end = int(offsets[first]), int(offsets[last])
             if not isinstance(signal, Bm25) or begin == end:
                 continue
@@ -95,33 +108,28 @@ class Scores:
 
     def hits(self, docs: Integers) -> list[Hit]:
         """The parts of these documents, in the order given."""
-        signals = self.plan.query.signals
-        places = np.zeros(self.segment.size, dtype=np.intp)
-        places[docs] = np.arange(len(docs))
         wanted = np.zeros(self.segment.size, dtype=np.bool_)
         wanted[docs] = True
         chosen = np.flatnonzero(wanted[self.matches.docs])
-        lasts = [last for _first, last in self.plan.terms.bounds]
+        places = np.zeros(self.segment.size, dtype=np.intp)
+        places[docs] = np.arange(len(docs))
+        signals = self.plan.signals
+        lasts = [last for _name, _signal, _first, last in signals]
         of_signal = np.searchsorted(lasts, self.matches.terms_at(chosen), side="right")
         cells = of_signal * len(docs) + places[self.matches.docs[chosen]]
         sums = np.bincount(cells, self.weights[chosen], minlength=len(signals) * len(docs))
+        rows = sums.reshape(len(signals), len(docs)).T.tolist()
         fresh = recencies(self.segment, self.plan.query.recency)[docs].tolist()
         ids = self.segment.columns["object_ids"][docs].tolist()
-        names, weights = list(signals), [signal.weight or 1.0 for signal in signals.values()]
-        return [
-            Hit(
-                object_id=object_id,
-                score=sum(parts) * recency,
-                signals={
-                    name: part / weight for name, part, weight in zip(names, parts, weights, strict=True)
-                },
-                parts=dict(zip(names, parts, strict=True)),
-                recency=recency,
-            )
-            for object_id, recency, parts in zip(
-                ids, fresh, sums.reshape(-1, len(docs)).T.tolist(), strict=True
-            )
-        ]
+        return [self._hit(*values) for values in zip(ids, rows, fresh, strict=True)]
+
+    def _hit(self, object_id: int, sums: Sequence[float], recency: float) -> Hit:
+        parts: dict[str, float] = {}
+        signals: dict[str, float] = {}
+        for (name, signal, _first, _last), value in zip(self.plan.signals, sums, strict=True):
+            parts[name] = value if signal.weight else 0.0
+            signals[name] = value / (signal.weight or 1.0)
+        return Hit(object_id, sum(parts.values()) * recency, signals, parts, recency)
 
 
 def remember(segment: Segment, key: Any, value: Any) -> Any:
@@ -234,5 +242,4 @@ class Ranking:
 
 def ranked(plan: Plan, matches: Sequence[Matches]) -> Ranking:
     """Score all segments."""
-    factors = plan.factors()
-    return Ranking([Scores(plan, factors, match) for match in matches])
+    return Ranking([Scores(plan, match) for match in matches])
