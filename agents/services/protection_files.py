@@ -16,6 +16,7 @@ from typing import Any
 
 import yaml
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from agents.models import ProtectedPath
 from agents.rules.paths import normalise_pattern, path_key
@@ -58,7 +59,9 @@ def import_protection_rules(
     document = load_yaml_document(text)
     rules = document.value.get(ROOT) if isinstance(document.value, dict) else None
     if not isinstance(rules, list):
-        raise ApplicationError("VALIDATION_ERROR", f"The file needs a list named {ROOT}.")
+        raise ApplicationError(
+            "VALIDATION_ERROR", _("The file needs a list named %(name)s.") % {"name": ROOT}
+        )
     lines: list[RuleLine] = []
     try:
         with transaction.atomic():
@@ -80,7 +83,7 @@ def _faulty(lines: Iterable[RuleLine]) -> bool:
 def _taken_back(line: RuleLine) -> RuleLine:
     if line.outcome is Outcome.FAILED:
         return line
-    return RuleLine(Outcome.SKIPPED, line.line, line.pattern, "another rule of the file is faulty")
+    return RuleLine(Outcome.SKIPPED, line.line, line.pattern, _("another rule of the file is faulty"))
 
 
 def _stored(
@@ -96,7 +99,7 @@ def _stored(
         fields = _fields(given)
         place = (path_key(normalise_pattern(fields["pattern"])), path_key(clean(fields.get("section", ""))))
         if place in seen:
-            raise ApplicationError("VALIDATION_ERROR", "The file names this pattern and section twice.")
+            raise ApplicationError("VALIDATION_ERROR", _("The file names this pattern and section twice."))
         seen.add(place)
         rule = _rule_at(place, company)
         if rule is None:
@@ -107,28 +110,32 @@ def _stored(
     except ApplicationError as error:
         return RuleLine(Outcome.FAILED, line, pattern, str(error.message))
     if changed.updated_at == before:
-        return RuleLine(Outcome.SKIPPED, line, pattern, "it stands so already")
+        return RuleLine(Outcome.SKIPPED, line, pattern, _("it stands so already"))
     return RuleLine(Outcome.IMPORTED, line, pattern)
 
 
 def _fields(given: Any) -> dict[str, Any]:
     """The fields of one rule; VALIDATION_ERROR for what is no rule. Values are checked by the service."""
     if not isinstance(given, dict):
-        raise ApplicationError("VALIDATION_ERROR", "A rule is a mapping with pattern and level.")
+        raise ApplicationError("VALIDATION_ERROR", _("A rule is a mapping with pattern and level."))
     fields = {("pattern" if name == PATH else name): value for name, value in given.items()}
     unknown = sorted(set(fields) - set(WRITTEN))
     if unknown or len(fields) != len(given):
         named = ", ".join(unknown) or f"pattern and {PATH}"
         raise ApplicationError(
-            "VALIDATION_ERROR", f"Not understood: {named[:80]}; a rule has {', '.join(WRITTEN)}."
+            "VALIDATION_ERROR",
+            _("Not understood: %(named)s; a rule has %(known)s.")
+            % {"named": named[:80], "known": ", ".join(WRITTEN)},
         )
     fields = {name: value for name, value in fields.items() if value is not None}
     for name in ("pattern", "section", "level", "description"):
         if not isinstance(fields.get(name, ""), str):
-            raise ApplicationError("VALIDATION_ERROR", f"{name} must be a text; put it in quotes.")
+            raise ApplicationError(
+                "VALIDATION_ERROR", _("%(name)s must be a text; put it in quotes.") % {"name": name}
+            )
     aliases = fields.get("section_aliases", [])
     if not isinstance(aliases, list) or not all(isinstance(name, str) for name in aliases):
-        raise ApplicationError("VALIDATION_ERROR", "section_aliases must be a list of texts.")
+        raise ApplicationError("VALIDATION_ERROR", _("section_aliases must be a list of texts."))
     return {"pattern": "", "level": "", **fields}
 
 

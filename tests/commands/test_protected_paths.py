@@ -1,9 +1,15 @@
 """Protection rules leave as YAML and come back; a file with a fault changes nothing."""
 
+from io import StringIO
+
 import pytest
-from django.core.management import CommandError
+from django.core.management import CommandError, call_command
+from django.utils import timezone, translation
 
 from agents.models import ProtectedPath
+from agents.services.protection_files import import_protection_rules
+from common.actors import command_actor
+from common.errors import ApplicationError
 from common.receipts.models import Receipt
 from tests.commands.calls import lines, run
 
@@ -30,6 +36,14 @@ def file(tmp_path):
         return path
 
     return written
+
+
+def refused(path):
+    """What the command printed about a faulty file, which ends it with an error."""
+    out = StringIO()
+    with pytest.raises(CommandError, match="Nothing was stored"):
+        call_command("import_protected_paths", str(path), stdout=out, stderr=StringIO())
+    return out.getvalue().rstrip("\n").split("\n")
 
 
 def state():
@@ -98,7 +112,7 @@ def test_an_export_comes_back_equal(file, acme):
 )
 def test_one_faulty_rule_changes_nothing_and_is_named_by_its_line(file, bad, line, said):
     before = state()
-    told = lines("import_protected_paths", file(GOOD + bad))
+    told = refused(file(GOOD + bad))
     assert told[-1] == "found 3 imported 0 skipped 2 failed 1"
     (failed,) = [text for text in told if text.startswith("failed")]
     assert f"rules.yaml:{line}" in failed and said in failed
@@ -118,7 +132,7 @@ def test_one_faulty_rule_changes_nothing_and_is_named_by_its_line(file, bad, lin
 )
 def test_a_file_that_is_no_list_of_rules_changes_nothing(file, content):
     before = state()
-    assert lines("import_protected_paths", file(content))[-1] == "found 1 imported 0 skipped 0 failed 1"
+    assert refused(file(content))[-1] == "found 1 imported 0 skipped 0 failed 1"
     assert state() == before
 
 
@@ -126,3 +140,9 @@ def test_a_file_that_is_no_list_of_rules_changes_nothing(file, content):
 def test_an_unknown_company_is_named(command):
     with pytest.raises(CommandError, match="nobody"):
         run(*command, "--company", "nobody")
+
+
+def test_a_fault_is_told_in_the_language_of_who_imports(acme):
+    with translation.override("zh-hans"), pytest.raises(ApplicationError) as told:
+        import_protection_rules(text="- a\n", company=acme, actor=command_actor("test"), now=timezone.now())
+    assert str(told.value.message) == "文件需要一个名为 protected_paths 的列表。"

@@ -24,7 +24,7 @@ class Command(BaseCommand):
     help = (
         "Make or change the protection rules that a YAML file names (a list `protected_paths` of pattern, section, "
         "section_aliases, level, description, enabled); rules that it does not name stay. A file with a fault "
-        "changes nothing. Each change is a receipt. The last line counts."
+        "changes nothing and ends with status 1. Each change is a receipt. The last line counts."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -56,5 +56,7 @@ class Command(BaseCommand):
             f"found {len(lines)} imported {counted[Outcome.IMPORTED]} "
             f"skipped {counted[Outcome.SKIPPED]} failed {counted[Outcome.FAILED]}"
         )
-        if options["dry_run"] or counted[Outcome.FAILED]:
+        if counted[Outcome.FAILED]:
+            raise CommandError("Nothing was stored: a rule of the file is faulty.")
+        if options["dry_run"]:
             self.stderr.write("Nothing was stored.", str)
