@@ -43,7 +43,7 @@ class ChangeCheckAdmin(ReadOnlyAdmin):
     fields = (
         "reference_shown",
         "company",
-        "verdict_shown",
+        "verdict",
         "subject_shown",
         "lessons_table",
         "missing_shown",
@@ -84,9 +84,9 @@ class ChangeCheckAdmin(ReadOnlyAdmin):
     def missing_shown(self, check: ChangeCheck) -> str:
         return ", ".join(map(str, check.result.get("missing_citations", []))) or "–"
 
-    @display(description=_("a fix without a lesson"), boolean=True)
-    def fix_shown(self, check: ChangeCheck) -> bool:
-        return bool(check.result.get("fix_without_lesson"))
+    @display(description=_("a fix without a lesson"))
+    def fix_shown(self, check: ChangeCheck) -> str:
+        return _("yes") if check.result.get("fix_without_lesson") else _("no")
 
     @display(description=_("lessons that it meets"))
     def lessons_table(self, check: ChangeCheck) -> SafeString | str:

@@ -76,7 +76,6 @@ def metrics_view(page: FieldbookAdmin, request: HttpRequest) -> HttpResponse:
     is_part = request.GET.get("part") == "figures"
     context = {
         **page.admin_site.each_context(request),
-        "opts": page.opts,
         "title": _("Lessons in figures"),
         "form": form,
         "figures": _figures(found) if found else [],

@@ -131,7 +131,6 @@ def try_recall_view(page: FieldbookAdmin, request: HttpRequest) -> HttpResponse:
         form.is_valid()
     context = {
         **page.admin_site.each_context(request),
-        "opts": page.opts,
         "title": _("Try recall"),
         "form": form,
         "recalled": recalled,
