@@ -8,6 +8,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from common.api.fields import RuledTextField, RuledTextListField, SwitchField, TextField, WholeNumberField
+from evolution.lessons.choices import ArchiveReason
 from evolution.lessons.models import Lesson
 from evolution.lessons.rules.kinds import lesson_code
 from evolution.lessons.rules.lifecycle import completeness_faults
@@ -43,6 +44,7 @@ class LessonSerializer(serializers.ModelSerializer):
     repository = serializers.CharField(
         source="repository.name", read_only=True, allow_null=True, default=None
     )
+    archive_reason = serializers.ChoiceField(ArchiveReason.choices, allow_blank=True, read_only=True)
     extras = serializers.SerializerMethodField()
     missing = serializers.SerializerMethodField()
 
