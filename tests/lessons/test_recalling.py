@@ -367,6 +367,14 @@ def test_words_of_many_scripts(acme, reader, title, task, is_found):
     assert bool(codes(asked(reader, task=task))) is is_found
 
 
+def test_a_word_of_the_task_that_is_only_a_tag_finds_the_lesson(acme, reader):
+    for title in ("one", "two", "three"):
+        make_lesson(acme, title=title)
+    make_lesson(acme, title="unlike", tags=["lease"])
+    (match,) = asked(reader, task="lease")["matched_experiences"]
+    assert (match["id"], match["band"], match["matched_on"]) == ("EXP-004", "strong", ["keywords"])
+
+
 def test_paths_match_by_their_parts_only(acme, reader):
     make_lesson(acme, title="t", related_files=["src/data.js", "lib/coordination/"])
     assert codes(asked(reader, files=["a.js"])) == []
