@@ -6,3 +6,8 @@ class LessonsConfig(AppConfig):
     name = "evolution.lessons"
     label = "lessons"
     verbose_name = _("Lessons")
+
+    def ready(self) -> None:
+        from evolution.lessons.services import indexing  # noqa: PLC0415  models exist only now
+
+        indexing.register_source()

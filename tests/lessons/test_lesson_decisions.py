@@ -9,6 +9,7 @@ from agents.models import Agent
 from common.receipts.models import Receipt
 from common.receipts.selectors import verify_chain
 from common.search.models import SearchDocument
+from common.search.sources import rebuild
 from evolution.lessons.models import Lesson, LessonCitation
 from evolution.lessons.services.citations import cite_lessons, close_citations
 from evolution.lessons.services.links import chain_of
@@ -279,6 +280,21 @@ def test_what_is_cited_openly_is_not_archived(acme, rival, staff):
     assert act(staff, 1, "archive").status_code == 200
     cite_lessons(company=acme, reference="EP-007", codes=[])
     assert not LessonCitation.objects.exists()
+
+
+def test_after_all_decisions_the_index_is_what_it_would_be_anew(acme, staff):
+    for _ in range(4):
+        make_lesson(acme, NOW)
+    make_lesson(acme, NOW, status="draft")
+    staff.patch("lessons/EXP-002", {"supersedes": "EXP-001", "tags": ["x"], "agent": make_agent(acme).pk})
+    act(staff, 3, "archive")
+    act(staff, 4, "archive")
+    act(staff, 4, "restore")
+    staff.delete("lessons/EXP-005")
+    report = rebuild(company=acme, kind="lesson", write=False)
+    assert (report.documents, report.drift) == (4, 0)
+    Lesson.objects.filter(number=1).update(title="behind its back")
+    assert rebuild(company=acme, kind="lesson", write=False).outdated == 1  # control
 
 
 # Promotion

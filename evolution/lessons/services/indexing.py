@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
+from common.companies.models import Company
 from common.search.rules.query import Entry
 from common.search.services import index_objects, remove_objects
+from common.search.sources import Source, register
 from evolution.lessons.choices import KeyKind
 from evolution.lessons.models import Lesson, LessonKey
 from evolution.lessons.rules.search_fields import KIND, STATES, index_attributes, index_fields
@@ -28,6 +30,26 @@ def reindex(*lessons: Lesson) -> None:
         index_objects(company=company, kind=KIND, entries=map(entry_of, shown))
     if hidden:
         remove_objects(company=company, kind=KIND, object_ids=hidden)
+
+
+def indexed_ids(company: Company) -> Iterable[int]:
+    """Ids of the company's lessons that belong into the index."""
+    return (
+        Lesson.objects.of_company(company)
+        .filter(status__in=STATES)
+        .order_by("pk")
+        .values_list("pk", flat=True)
+    )
+
+
+def entries_of(company: Company, ids: Sequence[int]) -> Iterable[Entry]:
+    """The rows of those of these lessons that belong into the index."""
+    return map(entry_of, Lesson.objects.of_company(company).filter(pk__in=ids, status__in=STATES))
+
+
+def register_source() -> None:
+    """Tell the index how lessons are compared with it and indexed anew."""
+    register(KIND, Source(ids=indexed_ids, entries=entries_of))
 
 
 def entry_of(lesson: Lesson) -> Entry:
