@@ -37,7 +37,7 @@ def lessons_of(company: Company, agent_id: int | None = None) -> LessonQuerySet:
 
 def get_lesson(company: Company, code: str, agent_id: int | None = None) -> Lesson:
     """The lesson of this code; NOT_FOUND for unknown and foreign ones alike."""
-    lesson = lessons_of(company, agent_id).filter(number=lesson_number(code) or 0).first()
+    lesson = lessons_of(company, agent_id).filter(number=lesson_number(code.upper()) or 0).first()
     if lesson is None:
         raise lesson_not_found()
     return lesson
@@ -121,7 +121,7 @@ def filtered(queryset: LessonQuerySet, company: Company, filters: dict[str, Any]
         if value is not None:
             _check_word(company, name, value, known)
             queryset = queryset.filter(**{name: value})
-    for tag in filters.get("tag") or ():
+    for tag in filter(None, filters.get("tag") or ()):
         queryset = with_tag(queryset, tag)
     if filters.get("file"):
         queryset = with_file(queryset, filters["file"])

@@ -26,6 +26,7 @@ from evolution.lessons.rules.kinds import lesson_code
 from evolution.lessons.rules.lifetime import expires_on
 from evolution.lessons.rules.records import LessonRecord
 from evolution.lessons.rules.values import LIMITS
+from evolution.lessons.selectors.lessons import lessons_of
 from evolution.lessons.services.folder import Item
 from evolution.lessons.services.indexing import reindex
 from evolution.lessons.services.links import resolve, unlink
@@ -62,6 +63,8 @@ class Import:
     taken: dict[int, str] = field(default_factory=dict)
     hashes: dict[str, str] = field(default_factory=dict)
     report: ImportReport = field(default_factory=ImportReport)
+    #: Lessons that were there when the batch began.
+    known: dict[int, Lesson] = field(default_factory=dict)
 
     @property
     def today(self) -> date:
@@ -111,6 +114,9 @@ def _raise_counter(items: Iterable[Item], company: Company) -> None:
 @transaction.atomic
 def _import_batch(run: Import, batch: Sequence[Item]) -> None:
     lock_company(run.company.pk)
+    numbers = [item.record.number for item in batch if item.record and item.record.number]
+    known = lessons_of(run.company).filter(number__in=numbers)
+    run.known = {lesson.number: lesson for lesson in known}
     stored = []
     for item in batch:
         line, lesson = _import_item(run, item)
@@ -167,13 +173,13 @@ def _met_before(run: Import, item: Item) -> str:
 
 def _stored(run: Import, item: Item, record: LessonRecord) -> tuple[Lesson | None, str]:
     """The lesson that was stored, or None and why not."""
-    lessons = Lesson.objects.of_company(run.company).select_related("company", "agent")
     if record.number is None:
+        lessons = Lesson.objects.of_company(run.company)
         known = lessons.filter(source=Source.IMPORT, sha=item.sha256).first()
         if known is not None:
             return None, str(_("it was imported before, as %(code)s") % {"code": known.code})
         return _created(run, item, record), ""
-    existing = lessons.filter(number=record.number).first()
+    existing = run.known.get(record.number)
     if existing is None:
         return _created(run, item, record), ""
     wanted = _completed(record, existing, is_row=item.is_row)
@@ -183,6 +189,8 @@ def _stored(run: Import, item: Item, record: LessonRecord) -> tuple[Lesson | Non
         return None, str(_("it is there already"))
     if not run.update:
         return None, str(_("it is there already with other content; --update takes this one"))
+    # As it is now: an earlier one of the batch may have freed it from its successor.
+    existing = lessons_of(run.company).get(pk=existing.pk)
     _update(existing, wanted, columns, run)
     return existing, str(_("updated"))
 
