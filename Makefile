@@ -8,7 +8,7 @@ UV     := 0.13.9
 ARGS   ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint bench-prompt bench-pages lock messages clean
+.PHONY: help run test lint bench-prompt bench-pages bench-recall lock messages clean
 
 help:  ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -24,6 +24,9 @@ lint: $(VENV)/.dev  ## Style, types, import contracts, missing migrations, the A
 
 bench-prompt: $(VENV)/.dev  ## The prompt endpoint against its peers, in one run
 	@$(BIN)/python -m bench.prompt $(ARGS)
+
+bench-recall: $(VENV)/.dev  ## How well recall finds, beside its peers (ARGS="DATA": folder with recall/ and commits/)
+	@$(BIN)/python -m bench.recall $(ARGS)
 
 bench-pages: $(VENV)/.dev  ## The admin's pages at 100 and at 100,000 rows
 	@$(BIN)/python -m bench.pages $(ARGS)

@@ -34,7 +34,7 @@ class Weights:
     keywords_share: float = 0.3
     files_share: float = 0.2
     least_words: int = 4
-    most_words: int = 12
+    most_words: int = 7
     listed: float = 0.8
     same_name: float = 0.5
 
@@ -224,7 +224,7 @@ def keyword_share(
     weights: Weights = WEIGHTS,
 ) -> float:
     """min(1, sum of idf(matched) / (mean idf x needed)): a short query needs half its words or four, a long
-    one about a dozen. docs/rules.md: recall relevance.
+    one seven. docs/rules.md: recall relevance.
     """
     whole = sum(rarity[token] for token in wanted)
     share = sum(rarity[token] for token in wanted if token in has) / whole if whole else 0.0
