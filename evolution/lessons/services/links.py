@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -19,7 +19,7 @@ from evolution.lessons.services.locking import move, write
 from evolution.lessons.services.records import WAITING, split_references, successor, waiting
 
 
-def rules_of(company: Company, fields: dict[str, Any]) -> dict[str, Any]:
+def rules_of(company: Company, fields: Mapping[str, Any]) -> dict[str, Any]:
     """The columns of the rule that the fields name. Errors: AGENT_EXPERIENCE_NOT_FOUND, NOT_FOUND."""
     columns: dict[str, Any] = {}
     if "rule_experience" in fields:

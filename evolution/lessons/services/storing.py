@@ -74,33 +74,19 @@ def create_lesson(
     is draft, or active for a complete lesson.
     Errors: VALIDATION_ERROR, LESSON_INCOMPLETE, NOT_FOUND, LESSON_SUPERSEDE_CYCLE, STATE_CONFLICT.
     """
-    capture = capture or Capture()
     fields = checked_values({"title": "", **values})
     number = next_number(company_id=company.pk, prefix=PREFIX)
-    columns, redactions = redacted({name: value for name, value in fields.items() if name not in _LINKS})
-    subject = redact(capture.subject)
-    related, missing = found_among(company, fields.get("related") or ())
     lesson = Lesson(
         company=company,
         agent=agent,
         number=number,
         status=status,
         source=source,
-        repository=capture.repository,
-        sha=capture.sha,
-        subject=shortened(subject.text, 500),
-        reverts_sha=capture.reverts_sha,
-        capture_confidence=capture.confidence,
-        files_left_out=capture.files_left_out,
-        redactions=dict(Counter(redactions) + Counter(capture.redactions) + Counter(subject.counts)),
         created_by=actor.name[:200],
         created_by_key_id=actor.key_id,
-        **{**_DEFAULTS, "date": timezone.localdate(now), **columns, **rules_of(company, fields)},
     )
-    lesson.references = [*lesson.references, *missing]
-    check_signal(vars(lesson))
-    for name, value in _expiry(lesson, fields).items():
-        setattr(lesson, name, value)
+    related = _fill(lesson, fields, now)
+    _keep_origin(lesson, capture or Capture())
     if status == Status.ACTIVE:
         check_complete(completeness_of(lesson))
     lesson.save(force_insert=True)
@@ -108,6 +94,30 @@ def create_lesson(
     superseded = supersede(lesson, fields.get("supersedes"), now=now)
     reindex(lesson, *superseded)
     return lesson
+
+
+def _fill(lesson: Lesson, fields: Mapping[str, Any], now: datetime) -> list[Lesson]:
+    """Set the fields of a new lesson, without secrets; the lessons that it is related to."""
+    columns, redactions = redacted({name: value for name, value in fields.items() if name not in _LINKS})
+    columns |= rules_of(lesson.company, fields)
+    for name, value in {**_DEFAULTS, "date": timezone.localdate(now), **columns}.items():
+        setattr(lesson, name, value)
+    related, missing = found_among(lesson.company, fields.get("related") or ())
+    lesson.references = [*lesson.references, *missing]
+    lesson.redactions = redactions
+    check_signal(vars(lesson))
+    for name, value in _expiry(lesson, fields).items():
+        setattr(lesson, name, value)
+    return related
+
+
+def _keep_origin(lesson: Lesson, capture: Capture) -> None:
+    subject = redact(capture.subject)
+    lesson.repository, lesson.sha = capture.repository, capture.sha
+    lesson.subject, lesson.reverts_sha = shortened(subject.text, 500), capture.reverts_sha
+    lesson.capture_confidence, lesson.files_left_out = capture.confidence, capture.files_left_out
+    taken_out = Counter(lesson.redactions) + Counter(capture.redactions) + Counter(subject.counts)
+    lesson.redactions = dict(taken_out)
 
 
 @transaction.atomic
@@ -129,31 +139,19 @@ def change_lesson(
     _check_may_change(lesson, actor)
     fields = checked_values(changes)
     before, incomplete = digest(lesson), _missing(lesson)
-    columns, counts = redacted({name: value for name, value in fields.items() if name not in _LINKS})
-    columns |= rules_of(lesson.company, fields)
-    if "agent" in changes:
-        columns["agent"] = changes["agent"]
-    related = None
-    if "related" in fields:
-        related, missing = found_among(lesson.company, fields["related"])
-        columns["references"] = [*columns.get("references", lesson.references), *missing]
-        columns["references"] = list(dict.fromkeys(columns["references"]))
+    columns, related = _wanted(lesson, changes, fields)
     changed = _apply(lesson, columns, fields)
     check_signal(vars(lesson))
     if lesson.status != Status.DRAFT and _missing(lesson) - incomplete:
         check_complete(completeness_of(lesson))
-    others: list[Lesson] = []
     linked = related is not None and set(related) != set(lesson.related.all())
-    if related is not None and linked:
-        lesson.related.set(related)
-    if "supersedes" in fields:
-        others = supersede(lesson, fields["supersedes"], now=now)
-    if counts:
-        changed["redactions"] = dict(Counter(lesson.redactions) + Counter(counts))
+    if linked:
+        lesson.related.set(related or ())
+    others = supersede(lesson, fields["supersedes"], now=now) if "supersedes" in fields else []
     if changed or linked:
         write(lesson, now=now, **changed)
-    after = digest(lesson)
     reindex(lesson, *others)
+    after = digest(lesson)
     if lesson.status != Status.DRAFT and (changed or linked or others or after != before):
         write_lesson_receipt(
             [lesson, *others],
@@ -164,6 +162,24 @@ def change_lesson(
             detail={"version": lesson.version, "before_sha256": before, "after_sha256": after},
         )
     return lesson
+
+
+def _wanted(
+    lesson: Lesson, changes: Mapping[str, Any], fields: Mapping[str, Any]
+) -> tuple[dict[str, Any], list[Lesson] | None]:
+    """The columns that a change asks for, without secrets, and the related lessons (None: as they are)."""
+    columns, counts = redacted({name: value for name, value in fields.items() if name not in _LINKS})
+    columns |= rules_of(lesson.company, fields)
+    if "agent" in changes:
+        columns["agent"] = changes["agent"]
+    if counts:
+        columns["redactions"] = dict(Counter(lesson.redactions) + Counter(counts))
+    if "related" not in fields:
+        return columns, None
+    related, missing = found_among(lesson.company, fields["related"])
+    references = [*columns.get("references", lesson.references), *missing]
+    columns["references"] = list(dict.fromkeys(references))
+    return columns, related
 
 
 def completeness_of(lesson: Lesson) -> Completeness:
