@@ -14,7 +14,7 @@ from tests.factories import SYSTEM
 
 BUS = ".agent/artifacts/scripts/artifact-bus.js"
 CHECKS = ["first", "second", "third"]
-HANDOFF = {
+HANDOFF: dict[str, Any] = {
     "title": "handoff JSON schema 与 artifact wrapper 不匹配",
     "severity": "high",
     "tags": ["schema", "handoff", "artifact-bus", "e2e"],
@@ -25,7 +25,7 @@ HANDOFF = {
     "takeaway": "必须在第一个版本就定义统一的 schema 适配层",
     "checklist": ["schema 有版本", "有适配层", "端到端测试覆盖"],
 }
-SHIP = {
+SHIP: dict[str, Any] = {
     "title": "self-check 误入通用 /ship",
     "type": "design-correction",
     "tags": ["agent-scope", "L1", "L3", "ship"],

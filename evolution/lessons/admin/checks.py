@@ -85,7 +85,7 @@ class ChangeCheckAdmin(ReadOnlyAdmin):
         return ", ".join(map(str, check.result.get("missing_citations", []))) or "–"
 
     @display(description=_("a fix without a lesson"))
-    def fix_shown(self, check: ChangeCheck) -> str:
+    def fix_shown(self, check: ChangeCheck) -> Any:
         return _("yes") if check.result.get("fix_without_lesson") else _("no")
 
     @display(description=_("lessons that it meets"))
