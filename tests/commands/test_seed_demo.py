@@ -17,13 +17,25 @@ from common.companies.services import revoke_api_key
 from common.receipts.models import Receipt
 from config.demo.content import COMPANIES, PEOPLE, demo_agents
 from config.management.commands.seed_demo import DEMO_PASSWORD
+from evolution.lessons.models import Lesson
 from evolution.proposals.models import Proposal, ProposalItem
 from experiences.models import Experience
 from tests.commands.calls import lines, run
 from tests.factories import SYSTEM, ApiClient, an_edit, make_company, make_person
 
 pytestmark = pytest.mark.django_db
-TABLES = (Agent, AgentVersion, ApiKey, Company, Document, Experience, Proposal, Receipt, get_user_model())
+TABLES = (
+    Agent,
+    AgentVersion,
+    ApiKey,
+    Company,
+    Document,
+    Experience,
+    Lesson,
+    Proposal,
+    Receipt,
+    get_user_model(),
+)
 
 
 @pytest.fixture(autouse=True)
@@ -75,6 +87,12 @@ def test_the_review_queue_holds_something_of_every_kind():
     ]
     (conflict,) = ProposalItem.objects.get(proposal__status="pending", proposal__risk="medium").conflicts
     assert conflict["kind"] == "contradiction"
+
+
+def test_the_example_lessons_are_those_of_one_company():
+    run("seed_demo")
+    found = Lesson.objects.values_list("company__slug", "number", "status")
+    assert sorted(found) == [("yunling", 1, "active"), ("yunling", 2, "active")]
 
 
 def test_without_somebody_who_may_decide_only_the_undecided_proposals_come():

@@ -67,7 +67,10 @@ def test_a_file_keeps_its_day_of_expiry_and_has_no_carriage_return(acme, tmp_pat
 
 
 def test_a_poor_row_of_an_index_comes_with_four_warnings_and_the_index_still_works(acme, tmp_path):
-    report = brought(written(tmp_path, {"index.json": json.dumps({"experiences": [ROW]})}))
+    row = {**ROW, "path": "../../etc/passwd"}  # never opened
+    index = written(tmp_path, {"index.json": json.dumps({"experiences": [row]})}) / "index.json"
+    report = brought(index)
+    assert report[-1] == summary(1, 1, 0, 0)
     assert [line for line in report if line.startswith("warning")] == [
         "warning   missing:severity",
         "warning   missing:related_files",

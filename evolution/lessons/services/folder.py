@@ -65,7 +65,7 @@ def read_folder(path: Path) -> list[Item]:
     rows = _Rows()
     for file, name in _files(path):
         if file.suffix.casefold() == ".json":
-            _read_rows(file, name, rows, in_folder=path.is_dir())
+            _read_rows(file, name, rows)
         else:
             files.append(_read_file(file, name, in_folder=path.is_dir()))
     merged = [_merged(item, rows) for item in files]
@@ -119,7 +119,7 @@ def _unwanted(record: LessonRecord, text: str, stem: str, *, is_lesson: bool) ->
     return None
 
 
-def _read_rows(path: Path, name: str, rows: _Rows, *, in_folder: bool) -> None:
+def _read_rows(path: Path, name: str, rows: _Rows) -> None:
     try:
         reading = read_index(read_text_file(path, max_bytes=MAX_INDEX_BYTES).encode())
     except ApplicationError as error:
