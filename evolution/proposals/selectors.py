@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -15,6 +15,9 @@ from django.utils.translation import gettext_lazy as _
 from common.companies.models import Company
 from common.counters.rules import parse_code
 from common.errors import ApplicationError
+from evolution.lessons.choices import Purpose
+from evolution.lessons.models import Lesson, RecallLog
+from evolution.lessons.rules.kinds import lesson_number
 from evolution.proposals.choices import ItemStatus, Risk, Status, learning_label
 from evolution.proposals.models import PREFIX, WORK_ORDER, GitMirrorCommit, Proposal, ProposalItem
 
@@ -312,3 +315,58 @@ def git_commits(receipt_id: int) -> dict[str, str]:
     """
     sha = GitMirrorCommit.objects.filter(receipt_id=receipt_id).values_list("sha", flat=True).first()
     return {} if sha is None else {"git_commit": sha}
+
+
+@dataclass(frozen=True)
+class LessonBeside:
+    """A lesson that history or the proposer names beside a proposal; `answer` is cited, dismissed or empty."""
+
+    lesson: Lesson
+    band: str
+    relevance: float | None
+    answer: str
+    reason: str = ""
+
+    @property
+    def is_unanswered(self) -> bool:
+        """A strong hit that nobody has cited or dismissed."""
+        return self.band == "strong" and not self.answer
+
+
+def lessons_beside(proposal: Proposal) -> list[LessonBeside]:
+    """What recall found when the proposal was drafted, best first, and what else it cites; two queries."""
+    log = (
+        RecallLog.objects.filter(
+            company=proposal.company_id, reference=proposal.code, purpose=Purpose.AGENT_UPDATE
+        )
+        .order_by("-created_at", "-id")
+        .first()
+    )
+    hits = {hit["lesson"]: hit for hit in log.hits} if log else {}
+    dismissed = {entry["lesson"]: entry["reason"] for entry in proposal.dismissed_lessons}
+    codes = list(dict.fromkeys([*hits, *proposal.cited_lessons, *dismissed]))
+    if not codes:
+        return []
+    numbers = [number for number in map(lesson_number, codes) if number]
+    rows = Lesson.objects.filter(company=proposal.company_id, number__in=numbers)
+    lessons = {lesson.code: lesson for lesson in rows}
+    return [
+        LessonBeside(
+            lesson=lessons[code],
+            band=hits.get(code, {}).get("band", ""),
+            relevance=hits.get(code, {}).get("relevance"),
+            answer=_answer(proposal, code, dismissed),
+            reason=dismissed.get(code, ""),
+        )
+        for code in codes
+        if code in lessons
+    ]
+
+
+def _answer(proposal: Proposal, code: str, dismissed: Mapping[str, str]) -> str:
+    return "cited" if code in proposal.cited_lessons else "dismissed" if code in dismissed else ""
+
+
+def open_strong_lessons(proposal: Proposal) -> list[str]:
+    """Codes of strong hits that nobody has cited or dismissed."""
+    return [beside.lesson.code for beside in lessons_beside(proposal) if beside.is_unanswered]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from common.api.fields import TextField, WholeNumberField
 from evolution.proposals.choices import ConflictChoice
 from evolution.proposals.models import Proposal, ProposalItem
-from evolution.proposals.selectors import HEAVY
+from evolution.proposals.selectors import HEAVY, lessons_beside
 from evolution.proposals.services.locking import hash_of
 
 #: The id of an end user. Not ending in a dot: as a folder such an id would name another user's files.
@@ -59,6 +61,18 @@ class ItemSummarySerializer(ItemSerializer):
         read_only_fields = fields
 
 
+class LessonBesideSerializer(serializers.Serializer):
+    """A lesson that recall found for the proposal or that it cites; `answer` is cited, dismissed or empty."""
+
+    lesson = serializers.CharField(source="lesson.code")
+    title = serializers.CharField(source="lesson.title")
+    key_lesson = serializers.CharField(source="lesson.takeaway")
+    band = serializers.CharField()
+    relevance = serializers.FloatField(allow_null=True)
+    answer = serializers.CharField()
+    reason = serializers.CharField()
+
+
 class ProposalSerializer(serializers.ModelSerializer):
     """A proposal with its items; `shown_hash` is what an approval may send back."""
 
@@ -67,6 +81,7 @@ class ProposalSerializer(serializers.ModelSerializer):
     agent_name = serializers.CharField(source="agent.name", read_only=True)
     code = serializers.CharField(read_only=True)
     shown_hash = serializers.SerializerMethodField()
+    lessons = serializers.SerializerMethodField()
     items = ItemSerializer(many=True, read_only=True)
 
     class Meta:
@@ -106,6 +121,7 @@ class ProposalSerializer(serializers.ModelSerializer):
             "redactions",
             "version",
             "shown_hash",
+            "lessons",
             "created_at",
             "updated_at",
             "items",
@@ -116,14 +132,20 @@ class ProposalSerializer(serializers.ModelSerializer):
     def get_shown_hash(self, proposal: Proposal) -> str:
         return hash_of(proposal.items.all())
 
+    @extend_schema_field(LessonBesideSerializer(many=True))
+    def get_lessons(self, proposal: Proposal) -> Any:
+        return LessonBesideSerializer(lessons_beside(proposal), many=True).data
+
 
 class ProposalSummarySerializer(ProposalSerializer):
-    """A proposal in a list; what an approval sends back comes with the answer about this one alone."""
+    """A proposal in a list; what an approval sends back and what history says come with the answer about this one."""
 
     items = ItemSummarySerializer(many=True, read_only=True)
 
     class Meta(ProposalSerializer.Meta):
-        fields = tuple(name for name in ProposalSerializer.Meta.fields if name != "shown_hash")
+        fields = tuple(
+            name for name in ProposalSerializer.Meta.fields if name not in ("shown_hash", "lessons")
+        )
         read_only_fields = fields
 
 
@@ -151,6 +173,22 @@ class ProposalInputSerializer(serializers.Serializer):
         child=TextField(max_length=20), required=False, allow_null=True, max_length=50
     )
     items = ItemInputSerializer(many=True, max_length=50)
+
+
+class DismissedLessonSerializer(serializers.Serializer):
+    """A lesson that does not apply, and why."""
+
+    lesson = TextField(max_length=20)
+    reason = TextField(max_length=300)
+
+
+class ProposalChangeSerializer(serializers.Serializer):
+    """PATCH of a proposal: which lessons it heeds and which do not apply; a list that is left out stays."""
+
+    cited_lessons = serializers.ListField(child=TextField(max_length=20), required=False, max_length=50)
+    dismissed_lessons = serializers.ListField(
+        child=DismissedLessonSerializer(), required=False, max_length=50
+    )
 
 
 class ItemChangeSerializer(serializers.Serializer):

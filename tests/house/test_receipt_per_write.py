@@ -28,6 +28,7 @@ RECEIPTS = {
     ("POST", f"{AGENT}/prompt"): 0,  # renders; changes nothing of the body
     ("POST", "proposals"): 0,  # a draft changes nothing yet
     ("POST", "teachings"): 0,  # the same
+    ("PATCH", PROPOSAL): 0,  # the same
     ("PATCH", f"{PROPOSAL}/items/<id:number>"): 0,  # the same
     ("POST", f"{PROPOSAL}/submit"): 0,  # waits already: 409
     ("POST", f"{PROPOSAL}/repropose"): 0,  # nothing is wrong with it: 409

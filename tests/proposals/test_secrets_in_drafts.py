@@ -38,7 +38,6 @@ def test_no_field_of_a_draft_keeps_a_secret(runtime, agent, name):
         "title": said(name, 0)[:200],
         "rationale": said(name, 1),
         "conversation_id": said(name, 2)[:200],
-        "cited_lessons": [SECRETS[name][:20]] if len(SECRETS[name]) <= 20 else [],
         "items": [note(said(name, number)) for number in range(8)]
         + [whole("memory/whole.md", said(name, 3))]
         + [{**NOTE, "operation": "create", "target": f"memory/{SECRETS[name]}.md"}],

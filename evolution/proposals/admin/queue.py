@@ -29,10 +29,11 @@ from evolution.proposals.admin.shown import ShownProposal, shown_items
 from evolution.proposals.choices import Risk, Status, Trigger
 from evolution.proposals.evidence import evidence_for
 from evolution.proposals.models import Proposal
-from evolution.proposals.selectors import Queue, queue_around, sources
+from evolution.proposals.selectors import Queue, lessons_beside, queue_around, sources
 from evolution.proposals.services.applying import approve_and_apply
 from evolution.proposals.services.deciding import Decision, reject, skip
 from evolution.proposals.services.editing import edit_item, work_out_again
+from evolution.proposals.services.history import answer_lesson
 
 log = structlog.get_logger(__name__)
 
@@ -57,6 +58,11 @@ class ReviewQueue(FieldbookAdmin):
                 "queue/<int:pk>/edit/<int:number>/",
                 view(require_POST(self.edit_view)),
                 name="proposals_proposal_edit",
+            ),
+            path(
+                "queue/<int:pk>/lessons/",
+                view(require_POST(self.lessons_view)),
+                name="proposals_proposal_lessons",
             ),
             *super().get_urls(),
         ]
@@ -98,6 +104,7 @@ class ReviewQueue(FieldbookAdmin):
             may_approve=self._may(request, proposal, APPROVE),
             may_apply=self._may(request, proposal, APPLY),
             may_edit=self._may(request, proposal, CHANGE),
+            lessons=lessons_beside(proposal),
         )
         for item in shown.items:
             if shown.may_edit and item.editable and edit == str(item.item.number):
@@ -246,6 +253,26 @@ class ReviewQueue(FieldbookAdmin):
         if proposal.status == Status.PENDING:
             behind = proposal
         return HttpResponseRedirect(chosen.url(p=behind.pk if behind else None))
+
+    def lessons_view(self, request: HttpRequest, pk: int) -> HttpResponse:
+        """Cite a lesson, say why it does not apply, or take either back; then the same proposal again."""
+        proposal = self.found(request, pk)
+        self.require(request, proposal, CHANGE)
+        try:
+            answer_lesson(
+                proposal_id=pk,
+                code=request.POST.get("lesson", ""),
+                answer=request.POST.get("answer", ""),
+                reason=request.POST.get("reason", ""),
+                actor=actor_of(request),
+                now=timezone.now(),
+                expected=_version(request),
+            )
+        except ApplicationError as error:
+            show_error(request, error)
+        if request.POST.get("page"):
+            return HttpResponseRedirect(reverse("admin:proposals_proposal_change", args=[pk]) + "#lessons")
+        return HttpResponseRedirect(QueueFilter.of(request).url(p=pk) + "#lessons")
 
     def _edit_refused(
         self, request: HttpRequest, pk: int, number: int, changes: dict[str, str], error: ApplicationError

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from django.conf import settings
@@ -24,6 +24,7 @@ from evolution.proposals.evidence import Evidence, said_by
 from evolution.proposals.models import Proposal, ProposalItem
 from evolution.proposals.operations.role import ROLE_TARGET
 from evolution.proposals.rules.states import EDITABLE
+from evolution.proposals.selectors import LessonBeside
 from evolution.proposals.services.locking import hash_of
 
 #: Colours of Unfold's labels.
@@ -265,6 +266,16 @@ class ShownProposal:
     may_approve: bool = False
     may_apply: bool = False
     may_edit: bool = False
+    lessons: list[LessonBeside] = field(default_factory=list)
+
+    @property
+    def unanswered_lessons(self) -> str:
+        """Codes of strong matches that nobody cited or dismissed."""
+        return ", ".join(beside.lesson.code for beside in self.lessons if beside.is_unanswered)
+
+    @property
+    def lessons_open(self) -> bool:
+        return self.proposal.status in EDITABLE
 
     @property
     def shown_hash(self) -> str:

@@ -32,6 +32,7 @@ from evolution.proposals.services.chains import check_apart
 from evolution.proposals.services.checks import Context, logged_checks
 from evolution.proposals.services.computing import Bases, is_foreign_body, judge, place_of
 from evolution.proposals.services.deciding import approve
+from evolution.proposals.services.history import learn_from_applied
 from evolution.proposals.services.locking import context_of, hash_of, locked, move, wrong_state
 from evolution.proposals.services.receipts import write_proposal_receipt
 
@@ -132,6 +133,7 @@ def _apply(proposal: Proposal, context: Context, note: str) -> Proposal:
             "agent_version_before": before,
             "agent_version": agent.version,
             "applied_by": context.actor.name,
+            "lessons": learn_from_applied(proposal, items, actor=context.actor, now=context.now),
         },
     )
     if settings.AGENTS_GIT_ROOT:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -20,7 +20,9 @@ from common.errors import ApplicationError
 
 @dataclass
 class Context:
-    """For whom and on what an item is worked out; `checks` are log entries that are not written yet."""
+    """For whom and on what an item is worked out; `checks` are log entries that are not written yet, `cited` the
+    lines of the lessons that the proposal cites, by code.
+    """
 
     agent: Agent
     company: Company
@@ -28,6 +30,7 @@ class Context:
     code: str
     now: datetime
     checks: list[ProtectedAccess] = field(default_factory=list)
+    cited: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def _about(self) -> dict[str, Any]:
         return {

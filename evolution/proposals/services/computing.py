@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from django.utils.translation import gettext_lazy as _
@@ -57,7 +57,7 @@ def compute(item: ProposalItem, context: Context, bases: Bases, new_text: str | 
         _block(item, SHARED_BODY, told)
         return
     _judge_protection(item, operation, place, context)
-    item.conflicts = conflicts_of(item, operation, place)
+    item.conflicts = conflicts_of(item, operation, place, context.cited)
     item.flags = lures([item.content, *_new_lines(item)])
 
 
@@ -204,8 +204,10 @@ def _block(item: ProposalItem, code: str, reason: object) -> None:
     item.rejection_reason = f"{code}: {reason}"
 
 
-def conflicts_of(item: ProposalItem, operation: Operation, place: Place) -> list[dict[str, str]]:
-    """What the new lines repeat in the target, or contradict there or in an enabled experience."""
+def conflicts_of(
+    item: ProposalItem, operation: Operation, place: Place, cited: Mapping[str, Sequence[str]]
+) -> list[dict[str, str]]:
+    """What the new lines repeat in the target, or contradict there, in an enabled experience or a cited lesson."""
     if item.operation not in WRITING:
         return []
     enabled = Experience.objects.of_agent(place.agent.pk).enabled()
@@ -214,7 +216,7 @@ def conflicts_of(item: ProposalItem, operation: Operation, place: Place) -> list
     own, others = (
         (rows, {}) if operation.is_about_rows else ({item.target: operation.lines(item.base_text)}, rows)
     )
-    found = dict.fromkeys(find_conflicts(_new_lines(item), own, others))
+    found = dict.fromkeys(find_conflicts(_new_lines(item), own, {**others, **cited}))
     return [_conflict_entry(conflict) for conflict in list(found)[:MAX_CONFLICTS]]
 
 

@@ -23,7 +23,9 @@ from evolution.proposals.models import PREFIX, Proposal, ProposalItem
 from evolution.proposals.rules.risk import highest
 from evolution.proposals.services.chains import check_apart
 from evolution.proposals.services.checks import Context, logged_checks
+from evolution.proposals.services.citing import cited_codes, cited_lines
 from evolution.proposals.services.computing import WRITING, Bases, compute
+from evolution.proposals.services.history import look_back
 from evolution.proposals.services.receipts import write_proposal_receipt
 
 EXPIRES_AFTER = timedelta(days=30)
@@ -83,7 +85,9 @@ def draft_proposal(*, company: Company, agent: Agent, draft: Draft, actor: Actor
     with logged_checks() as checks:
         # Drafts of one company come one after the other, so that two equal ones at once are seen as such.
         number = lock_numbers(company_id=company.pk, prefix=PREFIX)
-        context = Context(agent, company, actor, f"{PREFIX}{number:03d}", now, checks)
+        draft = replace(draft, cited_lessons=cited_codes(company, draft.cited_lessons))
+        cited = cited_lines(company, draft.cited_lessons)
+        context = Context(agent, company, actor, f"{PREFIX}{number:03d}", now, checks, cited)
         items, known = _computed(draft, context)
         _count_again(known)
         if not items:
@@ -95,6 +99,7 @@ def draft_proposal(*, company: Company, agent: Agent, draft: Draft, actor: Actor
         blocked = {item.number for item in items if item.status == ItemStatus.BLOCKED}
         if blocked:
             write_proposal_receipt(proposal, actor=actor, now=now, trigger="items_blocked", only=blocked)
+        look_back(proposal, items, actor=actor, now=now)
         return Drafted(proposal, known)
 
 

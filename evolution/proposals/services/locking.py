@@ -15,6 +15,7 @@ from evolution.proposals.models import Proposal, ProposalItem
 from evolution.proposals.rules.digests import items_hash
 from evolution.proposals.rules.states import may_become
 from evolution.proposals.services.checks import Context
+from evolution.proposals.services.citing import cited_lines, hold_citations
 
 
 def locked(proposal_id: int, expected: Collection[int] | None = None) -> Proposal:
@@ -36,7 +37,8 @@ def locked(proposal_id: int, expected: Collection[int] | None = None) -> Proposa
 
 def context_of(proposal: Proposal, actor: Actor, now: datetime, checks: list) -> Context:
     """The context of working on a locked proposal; its protection checks go into `checks`."""
-    return Context(proposal.agent, proposal.company, actor, proposal.code, now, checks)
+    cited = cited_lines(proposal.company, proposal.cited_lessons)
+    return Context(proposal.agent, proposal.company, actor, proposal.code, now, checks, cited)
 
 
 def wrong_state(proposal: Proposal, verb: Any) -> ApplicationError:
@@ -58,6 +60,7 @@ def move(proposal: Proposal, status: str, verb: Any, *, now: datetime, **fields:
     if not changed:
         raise wrong_state(proposal, verb)
     proposal.refresh_from_db()
+    hold_citations(proposal)
 
 
 def touch(proposal: Proposal, *, now: datetime, **fields: Any) -> None:

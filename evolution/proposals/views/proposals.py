@@ -23,6 +23,7 @@ from evolution.proposals.selectors import get_proposal, proposals_of
 from evolution.proposals.serializers import (
     DecisionSerializer,
     ItemChangeSerializer,
+    ProposalChangeSerializer,
     ProposalInputSerializer,
     ProposalSerializer,
     ProposalSummarySerializer,
@@ -32,6 +33,7 @@ from evolution.proposals.services.applying import apply_proposal, approve_and_ap
 from evolution.proposals.services.deciding import Decision, reject, skip
 from evolution.proposals.services.drafting import Draft, ItemDraft, draft_proposal
 from evolution.proposals.services.editing import edit_item, repropose, submit
+from evolution.proposals.services.history import answer_lessons
 from evolution.proposals.services.rolling_back import roll_back
 from evolution.proposals.tasks import hint_mirror
 
@@ -130,14 +132,28 @@ class ProposalView(FieldbookView):
 
 
 class ProposalDetailView(ProposalView):
-    """One proposal with its items."""
+    """One proposal with its items; say which lessons it heeds and which do not apply."""
 
-    staff_permissions = {"GET": "proposals.view_proposal"}
+    staff_permissions = {"GET": "proposals.view_proposal", "PATCH": "proposals.change_proposal"}
 
     @extend_schema(responses=ProposalSerializer)
     def get(self, request: Request, code: str) -> Response:
         proposal = self.proposal(code)
         return Response(ProposalSerializer(proposal).data, headers={"ETag": etag(proposal.version)})
+
+    @extend_schema(request=ProposalChangeSerializer, responses=ProposalSerializer)
+    def patch(self, request: Request, code: str) -> Response:
+        fields = validated(ProposalChangeSerializer, fields_of(request))
+        proposal = answer_lessons(
+            proposal_id=self.proposal(code).pk,
+            cited=fields.get("cited_lessons"),
+            dismissed=fields.get("dismissed_lessons"),
+            actor=self.caller.actor,
+            now=timezone.now(),
+            expected=expected_versions(request),
+        )
+        answer = answer_for(proposal)
+        return Response(answer.body, headers=dict(answer.headers))
 
 
 class ProposalTextView(ProposalView):
