@@ -356,6 +356,15 @@ def test_a_company_s_lesson_never_enters_a_shared_body(acme, rival, global_compa
     assert Staff(chief, "_global").post("lessons/EXP-001/promote", {"agent": shared.pk}).status_code == 200
 
 
+def test_without_the_guard_it_would(acme, global_company, chief, monkeypatch):
+    """Control."""
+    shared = make_agent(global_company)
+    make_lesson(acme, NOW)
+    monkeypatch.setattr("evolution.lessons.services.promoting._check_own", lambda lesson, agent: None)
+    assert act(Staff(chief), 1, "promote", {"agent": shared.pk}).status_code == 200
+    assert shared.experiences.count() == 1
+
+
 def test_a_failed_receipt_leaves_neither_experience_nor_link(acme, staff, monkeypatch):
     agent = make_agent(acme)
     make_lesson(acme, NOW)
