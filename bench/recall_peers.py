@@ -130,6 +130,7 @@ class Fts5:
     name = "FTS5 with files"
 
     def __init__(self, tokenizer: str = "porter unicode61") -> None:
+        self.is_trigram = tokenizer == "trigram"
         self.database = sqlite3.connect(":memory:")
         self.database.execute(
             f"CREATE VIRTUAL TABLE r USING fts5(title, body, files, tokenize='{tokenizer}')"
@@ -141,6 +142,8 @@ class Fts5:
 
     def ask(self, task: Task) -> list[int]:
         words = dict.fromkeys(_WORD.findall(f"{task.text} {' '.join(task.files)}".lower()))
+        if self.is_trigram:
+            words = dict.fromkeys(word[at : at + 3] for word in words for at in range(max(len(word) - 2, 1)))
         query = " OR ".join(f'"{word}"' for word in words)
         ranked = "SELECT rowid FROM r WHERE r MATCH ? ORDER BY bm25(r, 2.0, 1.0, 1.0) LIMIT ?"
         return [key for (key,) in self.database.execute(ranked, (query, TOP))] if query else []
