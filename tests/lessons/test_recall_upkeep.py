@@ -3,6 +3,8 @@
 from datetime import date, timedelta
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone, translation
 
 from common.receipts.models import Receipt
@@ -161,3 +163,25 @@ def test_the_pages_of_recalls_and_checks_show_what_was_said(writer, signed_in, v
     assert page.status_code in (200, 404)
     with translation.override("en"):
         assert client.get("/admin/lessons/recalllog/metrics/?part=figures").status_code == 200
+
+
+@pytest.mark.parametrize("page", ["recalllog", "changecheck"])
+def test_the_lists_take_the_same_queries_for_one_row_and_for_many(writer, signed_in, viewer, acme, page):
+    def grow(count):
+        for number in range(count):
+            reference = f"PR-{RecallLog.objects.count()}-{number}"
+            writer.post("lessons/recall", {"files": [BUS], "reference": reference})
+            writer.post("lessons/check", {"reference": reference, "modified_files": [BUS]})
+
+    def queries():
+        with CaptureQueriesContext(connection) as caught:
+            assert client.get(f"/admin/lessons/{page}/").status_code == 200
+        return len(caught)
+
+    handoff(acme)
+    client = signed_in(viewer)
+    grow(1)
+    queries()
+    one = queries()
+    grow(6)
+    assert queries() == one

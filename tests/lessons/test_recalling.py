@@ -192,6 +192,29 @@ def test_an_expired_lesson_is_left_out_before_it_is_archived(reader, acme):
     assert answer["why_not"]["reason"] == "expired"
 
 
+def test_no_lesson_is_given_up_that_is_relevant_enough(reader, acme):
+    """The bound by which hits are passed over, against all of them."""
+    for n in range(12):
+        make_lesson(
+            acme,
+            title=f"lease {'lock ' * (n % 3)}w{n}",
+            tags=[f"t{n % 4}", *(["x", "y"] if n % 2 else [])],
+            related_files=[f"src/a{n % 5}/util.py", f"d{n}/"] if n % 3 else [],
+        )
+    for fields in (
+        {"task": "lease lock w1 other", "tags": "t1,x", "files": "src/a1/util.py,d2/x.py"},
+        {"tags": "t1", "files": "util.py"},
+        {"task": "lock", "files": "elsewhere/util.py"},
+    ):
+        everything = asked(reader, **fields, min_relevance="0", top_k="50")["matched_experiences"]
+        for least in (0.2, 0.3, 0.5):
+            found = asked(reader, **fields, min_relevance=str(least), top_k="50")["matched_experiences"]
+            # What is shown is rounded to two decimals.
+            surely = [match["id"] for match in everything if match["relevance"] > least + 0.005]
+            perhaps = [match["id"] for match in everything if match["relevance"] >= least - 0.005]
+            assert set(surely) <= {match["id"] for match in found} <= set(perhaps)
+
+
 # -- scope
 
 

@@ -7,7 +7,7 @@ from datetime import date
 
 from common.search.rules.query import Attributes, Bm25, Query, Recency, Share
 from evolution.lessons.rules.kinds import Status, severity_rank
-from evolution.lessons.rules.paths import directories, normalise_paths
+from evolution.lessons.rules.paths import basename, directories, normalise_paths
 from evolution.lessons.rules.recall import BM25_BY_FIELD, WEIGHTS, RecallQuery, Weights
 from evolution.lessons.rules.words import index_words, keywords, path_words, paths_tokens, tag_keys
 
@@ -50,7 +50,9 @@ def index_attributes(
 
 
 def search_query(query: RecallQuery, today: date, weights: Weights = WEIGHTS) -> Query:
-    """The signals of a recall. `measured` is the idf-weighted share of its keywords. docs/rules.md: recall score."""
+    """The signals of a recall; for relevance `measured`, the share of its keywords, and `names`, that of the names
+    of its files. docs/rules.md: recall score.
+    """
     bm25: Mapping[str, tuple[Sequence[str], float]] = {
         "text": (query.words, weights.text),
         "title": (query.title_words, weights.title),
@@ -64,6 +66,7 @@ def search_query(query: RecallQuery, today: date, weights: Weights = WEIGHTS) ->
     signals["files"] = Share("path", [_listed(path) for path in query.files], weight=weights.files)
     signals["tags"] = Share("tag", query.tags, weight=weights.tags)
     signals["measured"] = Share("keyword", query.keywords, weight=MEASURED)
+    signals["names"] = Share("path", [f"@{basename(path)}" for path in query.files], weight=0.0)
     return Query(signals, recency=Recency(today, weights.recency, weights.half_life_days))
 
 

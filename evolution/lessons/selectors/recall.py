@@ -33,9 +33,9 @@ from evolution.lessons.rules.search_fields import KIND, STATES, search_query
 from evolution.lessons.rules.words import tag_keys
 
 #: Signals of the index that are no part of the score.
-_SILENT = frozenset({"measured"})
+_SILENT = frozenset({"measured", "names"})
 #: Hits with a low relevance that are passed over until the search gives up.
-LOOKED_AT = 2000
+LOOKED_AT = 500
 #: Of an answer: columns that are not needed for it and may be long.
 _LONG = ("when", "how", "extras", "warnings", "redactions", "references")
 
@@ -112,6 +112,7 @@ class _Search:
     ) -> None:
         self.company, self.query, self.request = company, query, request
         self.scope = Scope(agent_id, today, request.include_archived, request.include_superseded)
+        self._best_by_kind: dict[tuple[bool, bool, bool], Relevance] = {}
         self.weights = replace(WEIGHTS, **settings.LESSONS_RECALL_WEIGHTS)
         states = [STATES[Status.ACTIVE.value]]
         states += [STATES[Status.SUPERSEDED.value]] if request.include_superseded else []
@@ -166,10 +167,21 @@ class _Search:
     def _at_most(self, hit: Hit) -> float:
         """The relevance that a hit can have at most, as far as the index knows: most need no look at the row."""
         found = hit.signals
-        has_tag, has_file = found["tags"] > 0, found["path"] > 0 or found["files"] > 0
+        seen = (found["tags"] > 0, found["files"] > 0, found["names"] > 0)
+        if seen not in self._best_by_kind:
+            self._best_by_kind[seen] = self._best_of(*seen)
+        best = self._best_by_kind[seen]
+        weights, scores = best.weights, best.scores | {"keywords": self._keywords(hit)}
+        return round(sum(weights[name] * scores[name] for name in weights) / sum(weights.values()), 3)
+
+    def _best_of(self, has_tag: bool, has_file: bool, has_name: bool) -> Relevance:
+        """The most that tags and files can be worth where the index saw some of them."""
         tags = frozenset(self.query.tags if has_tag else ())
-        files = self.query.files if has_file else ()
-        return weighed(self.query, tags, self._keywords(hit), files, self.weights).value
+        files: Sequence[str] = self.query.files if has_file else ()
+        if has_name and not has_file:
+            # Listed elsewhere under the same name; a task's bare name is then as good as a path.
+            files = [path if "/" not in path else f"elsewhere/{path}" for path in self.query.files]
+        return weighed(self.query, tags, 0.0, files, self.weights)
 
     def why_not(self, matches: Sequence[Match], bound_to: int | None) -> dict[str, Any]:
         """Why the lesson asked for is missing. docs/rules.md: recall order."""

@@ -33,7 +33,7 @@ class Command(BaseCommand):
             nargs="*",
             default=[],
             metavar="PATH",
-            help="The changed files; - reads them from standard input, one a line.",
+            help="The changed files, also with commas; - reads them from standard input, one a line.",
         )
         parser.add_argument("--subject", metavar="TEXT", help="The first line of the commit message.")
         parser.add_argument("--body", metavar="TEXT", help="The rest of it; a code named here is cited.")
@@ -73,7 +73,7 @@ class Command(BaseCommand):
 
 
 def _names(name: str) -> list[str]:
-    return sys.stdin.read().splitlines() if name == "-" else [name]
+    return sys.stdin.read().splitlines() if name == "-" else name.split(",")
 
 
 def _lines(answer: dict[str, Any]) -> list[str]:
