@@ -27,7 +27,11 @@ class Command(ArchiveCommand):
         )
 
     def run(self, run: Run, options: dict[str, Any]) -> Outcome:
-        asked: dict[str, Any] = {"actor": command_actor("archive_recalls"), "now": run.now, "limit": run.limit}
+        asked: dict[str, Any] = {
+            "actor": command_actor("archive_recalls"),
+            "now": run.now,
+            "limit": run.limit,
+        }
         if options["purge"]:
             return Outcome({"purged": purge_recalls(**asked, dry_run=run.dry_run)})
         archived = archive_recalls(**asked, dry_run=run.dry_run, progress=run.progress)
