@@ -120,6 +120,7 @@ PAGES: dict[str, tuple[str, str]] = {
     "admin:proposals_proposal_delete": (NOBODY, NOBODY),
     "admin:proposals_proposal_discard": (DECIDES, DECIDES),
     "admin:proposals_proposal_edit": (NOBODY, DRAFTS_OR_DECIDES),
+    "admin:proposals_proposal_lessons": (NOBODY, DRAFTS_OR_DECIDES),
     "admin:proposals_proposal_health": (EVERYBODY, EVERYBODY),
     "admin:proposals_proposal_history": (SEES, SEES),
     "admin:proposals_proposal_open_queue": (EVERYBODY, EVERYBODY),
