@@ -106,8 +106,10 @@ def index_of(company: Company, kind: str) -> Index | SearchGeneration:
     with connection.cursor() as cursor:
         cursor.execute(_HEAD, [company.pk, kind])
         key, generation = cursor.fetchone() or (None, None)
-    known = SHELF.get(key) if key else Index(0)
-    if known is not None and known.generation == (generation or 0):
+    if key is None:
+        return Index(0)
+    known = SHELF.get(key)
+    if known is not None and known.generation == generation:
         return known
     head = SearchGeneration.objects.filter(pk=key).first()
     return (current_index(head) or head) if head else Index(0)

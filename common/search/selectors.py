@@ -62,11 +62,7 @@ def search(*, company: Company, kind: str, query: Query, scope: Scope = ALL, lim
     Everything committed before the call is seen, nothing that was rolled back. docs/rules.md: search signals,
     search order.
     """
-    found = index_of(company, kind)
-    if isinstance(found, Index):
-        view = _from_memory(found, query, scope)
-    else:
-        view = _from_database(found, query, scope)
+    view = _view(index_of(company, kind), query, scope)
     ranking = ranked(view.plan, view.matches)
     values = iter(idf(view.plan.statistics.rows, view.rare_counts).tolist())
     return Ranked(
@@ -87,6 +83,12 @@ class View:
     rare_counts: Sequence[int]
     generation: int
     scanned: int | None = None
+
+
+def _view(found: Index | SearchGeneration, query: Query, scope: Scope) -> View:
+    if isinstance(found, Index):
+        return _from_memory(found, query, scope)
+    return _from_database(found, query, scope)
 
 
 def _from_memory(index: Index, query: Query, scope: Scope) -> View:
