@@ -15,6 +15,7 @@ from django.utils.translation import gettext_lazy as _
 from common.companies.models import Company
 from common.counters.rules import parse_code
 from common.errors import ApplicationError
+from common.queues import COUNTED, Queue, around
 from evolution.lessons.choices import Purpose
 from evolution.lessons.models import Lesson, RecallLog
 from evolution.lessons.rules.kinds import lesson_number
@@ -45,57 +46,10 @@ def get_proposal(company: Company, code: str, agent_id: int | None = None) -> Pr
     return proposal
 
 
-#: Rows that the queue shows in front of and behind the current one, and how far it counts what waits.
-SHOWN_BEFORE, PAGE, COUNTED = 4, 25, 1000
-
-
-@dataclass(frozen=True)
-class Queue:
-    """The part of a waiting list around `current`, in working order; None = nothing waits.
-
-    `earlier` and `later` are where the list goes on in both directions; `total` stops at 1,001.
-    """
-
-    current: Proposal | None
-    before: list[Proposal]
-    after: list[Proposal]
-    earlier: Proposal | None
-    later: Proposal | None
-    total: int
-
-    @property
-    def next(self) -> Proposal | None:
-        return self.after[0] if self.after else None
-
-    @property
-    def previous(self) -> Proposal | None:
-        return self.before[-1] if self.before else None
-
-
-def queue_around(waiting: QuerySet[Proposal], current: Proposal | None) -> Queue:
-    """The queue with `current` in its place (it need not be part of it), or from its start.
-
-    Three queries, each bounded: what the page costs does not depend on how many wait.
-    """
-    total = waiting.order_by()[: COUNTED + 1].count()
-    rows = waiting.order_by(*WORK_ORDER).select_related("agent", "company")
-    if current is None:
-        waiting_now = list(rows[: PAGE + 1])
-        first, after = (waiting_now[0], waiting_now[1:]) if waiting_now else (None, [])
-        before: list[Proposal] = []
-    else:
-        first = current
-        after = list(rows.filter(_beside(current, "gt"))[:PAGE])
-        backwards = [f"-{name}" for name in WORK_ORDER]
-        before = list(rows.filter(_beside(current, "lt")).order_by(*backwards)[:PAGE])
-    return Queue(
-        current=first,
-        before=before[:SHOWN_BEFORE][::-1],
-        after=after[: PAGE - 1],
-        earlier=before[-1] if len(before) > SHOWN_BEFORE else None,
-        later=after[-1] if len(after) == PAGE else None,
-        total=total,
-    )
+def queue_around(waiting: QuerySet[Proposal], current: Proposal | None) -> Queue[Proposal]:
+    """The queue with `current` in its place (it need not be part of it), or from its start."""
+    rows = waiting.select_related("agent", "company")
+    return around(rows, current, order=WORK_ORDER, beside=_beside)
 
 
 def _beside(proposal: Proposal, side: str) -> Q:

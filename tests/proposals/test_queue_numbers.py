@@ -4,8 +4,9 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from common.queues import COUNTED
 from evolution.proposals.models import WORK_ORDER, Proposal
-from evolution.proposals.selectors import COUNTED, waiting_for
+from evolution.proposals.selectors import waiting_for
 from tests.factories import make_agent
 from tests.proposals.queue_pages import LIST, QUEUE, waiting_rows
 

@@ -26,7 +26,10 @@ TRANSITIONS: dict[str, dict[str, str]] = {
 #: Only in these states a lesson may be deleted.
 DELETABLE = frozenset({Status.DRAFT, Status.REJECTED})
 
-_LIST_ITEM_RE = re.compile(r"\s{0,3}(?:[-*+•](?=\s)|[0-9]{1,3}[.)、](?!\d)|[(（][0-9]{1,3}[)）]|[①-⑳])")
+_LIST_ITEM = r"\s{0,3}(?:[-*+•](?=\s)|[0-9]{1,3}[.)、](?!\d)|[(（][0-9]{1,3}[)）]|[①-⑳])"
+_LIST_ITEM_RE = re.compile(_LIST_ITEM)
+#: A takeaway with two or more list items, as both databases and Python read it; `is_several` says the same.
+SEVERAL = rf"(?:^|\n){_LIST_ITEM}(?:.|\n)*\n{_LIST_ITEM}"
 _PARTS = ("what", "when", "how", "takeaway")
 
 
