@@ -62,6 +62,18 @@ def test_an_expired_proposal_counts_as_skipped_with_a_receipt_and_is_decided_no_
     assert runtime.post("proposals", {"agent": agent.pk, "items": [note("punkt 0")]}).status_code == 201
 
 
+@pytest.mark.parametrize(("late", "status"), [(timedelta(0), 200), (timedelta(seconds=1), 409)])
+def test_what_is_overdue_is_not_approved_although_the_job_has_not_closed_it(
+    runtime, reviewer, agent, time_machine_at, late, status
+):
+    since = waiting(runtime, agent)
+    with time_machine_at(since + MONTH + late):
+        reviewer.client.force_login(reviewer.person)
+        answer = reviewer.post("proposals/EP-001/approve")
+    assert answer.status_code == status, answer.content.decode()
+    assert states() == ["applied" if status == 200 else "pending"]
+
+
 def test_an_edit_of_an_approved_one_starts_the_month_anew(runtime, approver_only, proposer, agent):
     waiting(runtime, agent)
     approver_only.post("proposals/EP-001/approve")

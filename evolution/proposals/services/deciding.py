@@ -53,6 +53,7 @@ def approve(*, proposal_id: int, decision: Decision) -> Proposal:
     """
     with logged_checks() as checks:
         proposal = _open(proposal_id, decision, _("approved"))
+        _check_in_time(proposal, decision)
         chosen = _chosen(proposal, decision)
         context = context_of(proposal, decision.actor, decision.now, checks)
         verdicts = {item.number: judge(item, context) for item in chosen}
@@ -120,6 +121,13 @@ def _open(proposal_id: int, decision: Decision, verb: object, *states: str) -> P
         raise wrong_state(proposal, verb)
     _check_shown(proposal, decision)
     return proposal
+
+
+def _check_in_time(proposal: Proposal, decision: Decision) -> None:
+    """What waited too long is not approved, also before the nightly job has closed it. Errors: STATE_CONFLICT."""
+    if Proposal.objects.overdue(decision.now).filter(pk=proposal.pk).exists():
+        told = _("%(code)s waited for more than 30 days and has expired. Reject it, or propose it again.")
+        raise ApplicationError("STATE_CONFLICT", told % {"code": proposal.code})
 
 
 def _check_shown(proposal: Proposal, decision: Decision) -> None:
