@@ -7,6 +7,7 @@ A tab is an inline that is saved with the agent, or a subclass of `agents.admin.
 AGENT_TABS = [
     "experiences.admin.ExperienceInline",
     "agents.admin.tabs.DocumentTab",
+    "evolution.lessons.admin.tab.LessonTab",
     "evolution.proposals.admin.tab.ProposalTab",
     "agents.admin.tabs.ReceiptTab",
 ]

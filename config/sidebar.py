@@ -19,16 +19,22 @@ def _entry(title, icon: str, model: str, permission: str, page: str = "changelis
     }
 
 
-def _lessons(title, icon: str, page: str) -> dict:
-    """One of the pages about recall, which lie below one address."""
-    entry = _entry(title, icon, "lessons_recalllog", "lessons.view_lesson", page)
+def _page(title, icon: str, model: str, permission: str, page: str) -> dict:
+    """One of several pages below one address: only the page itself is marked as the current one."""
+    entry = _entry(title, icon, model, permission, page)
     return {**entry, "active": lambda request: request.path == str(entry["link"])}
+
+
+def _recalls(title, icon: str, page: str) -> dict:
+    return _page(title, icon, "lessons_recalllog", "lessons.view_lesson", page)
+
+
+def _lessons(title, icon: str, page: str) -> dict:
+    return _page(title, icon, "lessons_lesson", "lessons.view_lesson", page)
 
 
 def _proposals(title, icon: str, page: str) -> dict:
-    """One of several pages below one address: only the page itself is marked as the current one."""
-    entry = _entry(title, icon, "proposals_proposal", "proposals.view_proposal", page)
-    return {**entry, "active": lambda request: request.path == str(entry["link"])}
+    return _page(title, icon, "proposals_proposal", "proposals.view_proposal", page)
 
 
 SIDEBAR = {
@@ -40,6 +46,7 @@ SIDEBAR = {
             "items": [
                 _proposals(_("Review queue"), "rule", "queue"),
                 _proposals(_("Proposals"), "inbox", "changelist"),
+                _lessons(_("Drafts desk"), "edit_note", "desk"),
                 _proposals(_("Audit"), "fact_check", "audit"),
                 _proposals(_("Health"), "monitor_heart", "health"),
             ],
@@ -52,8 +59,9 @@ SIDEBAR = {
                     _("Experiences"), "lightbulb", "experiences_experience", "experiences.view_experience"
                 ),
                 _entry(_("Documents"), "description", "agents_document", "agents.view_document"),
-                _lessons(_("Try recall"), "travel_explore", "try"),
-                _lessons(_("Lessons in figures"), "monitoring", "metrics"),
+                _lessons(_("Lessons"), "school", "changelist"),
+                _recalls(_("Try recall"), "travel_explore", "try"),
+                _recalls(_("Lessons in figures"), "monitoring", "metrics"),
             ],
         },
         {
@@ -61,7 +69,7 @@ SIDEBAR = {
             "items": [
                 _entry(_("Receipts"), "receipt_long", "receipts_receipt", "receipts.view_receipt"),
                 {
-                    **_lessons(_("Recalls"), "manage_search", "changelist"),
+                    **_recalls(_("Recalls"), "manage_search", "changelist"),
                     "permission": _may("lessons.view_recalllog"),
                 },
                 _entry(

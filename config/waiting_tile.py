@@ -1,4 +1,4 @@
-"""What waits for a person, for the tile on the start page."""
+"""What waits for a person, for the tile on the start page: proposals and drafts of lessons."""
 
 from __future__ import annotations
 
@@ -8,15 +8,32 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from common.admin import chosen_company
+from evolution.lessons.selectors.drafts import drafts_waiting
 from evolution.proposals.choices import Risk
 from evolution.proposals.selectors import waiting_for
 
 
 def waiting_tile(request: HttpRequest) -> dict[str, Any] | None:
-    """What this person can decide, apply or repair; None for who may not see proposals. Two queries."""
+    """What this person can decide, apply or repair; None for who may see nothing of it. Three queries."""
+    parts = {**_proposals(request), **_drafts(request)}
+    return parts or None
+
+
+def _drafts(request: HttpRequest) -> dict[str, Any]:
+    user = request.user
+    if not user.has_perm("lessons.view_lesson"):
+        return {}
+    return {
+        "drafts": drafts_waiting(user, chosen_company(request)),
+        "desk_url": reverse("admin:lessons_lesson_desk"),
+        "may_confirm": user.has_perm("lessons.confirm_lesson"),
+    }
+
+
+def _proposals(request: HttpRequest) -> dict[str, Any]:
     user = request.user
     if not user.has_perm("proposals.view_proposal"):
-        return None
+        return {}
     waiting = waiting_for(user, chosen_company(request))
     queue = reverse("admin:proposals_proposal_queue")
     return {

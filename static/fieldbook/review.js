@@ -1,4 +1,4 @@
-/* Keys of the review queue. Every key presses a link or a button that is there anyway; without this file the page
+/* Keys of the review queue and of the drafts desk. Every key presses a link or a button that is there anyway; without this file the page
    works with those. A key typed into a field is text. Keys that decide wait a moment after a page has opened, so
    that a key pressed for the last proposal never decides about the next one unseen. */
 (function () {
@@ -108,7 +108,10 @@
       }
       var key = SAME[event.key] || event.key;
       var target = page.querySelector('[data-key="' + CSS.escape(key) + '"]');
-      if (deeds[key]) {
+      var button = page.querySelector('[data-press="' + CSS.escape(key) + '"]');
+      if (button) {
+        press(button.dataset.verb);
+      } else if (deeds[key]) {
         deeds[key]();
       } else if (/^[1-9]$/.test(key)) {
         tick(key);

@@ -13,7 +13,7 @@ from agents.services.documents import put_document
 from common.accounts.models import User
 from common.companies.models import ApiKey, Company
 from common.receipts.models import Receipt, ReceiptLine
-from evolution.lessons.models import ChangeCheck, RecallLog
+from evolution.lessons.models import ChangeCheck, Lesson, RecallLog
 from evolution.lessons.rules.check_request import checked_check
 from evolution.lessons.rules.recall_request import checked_request
 from evolution.lessons.services.checking import check_and_store
@@ -43,6 +43,7 @@ class House:
             receipt=self.rows[Receipt], proposal=self.rows[Proposal], status=GitMirrorCommit.State.FAILED
         )
 
+        self.rows[Lesson] = Lesson.objects.get(company=acme, status="active")
         self.rows[RecallLog] = RecallLog.objects.get(company=acme, reference="PR-7")
         self.rows[ChangeCheck] = ChangeCheck.objects.get(company=acme)
 
@@ -81,6 +82,7 @@ def _furnish(acme: Company) -> House:
 def _recall(acme: Company) -> None:
     """A lesson that was recalled, and a change that meets it."""
     make_lesson(acme, **{**HANDOFF, "title": "交接格式与包装不一致", "checklist": ["甲", "乙", "丙"]})
+    make_lesson(acme, title="发布前没有跑测试", status="draft", takeaway="")
     now = timezone.now()
     asked = {"task": "修复交接格式", "tags": ["schema"], "files": [BUS], "reference": "PR-7"}
     recall_and_log(company=acme, request=checked_request(asked), actor=factories.SYSTEM, now=now)

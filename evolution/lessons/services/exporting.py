@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+import io
+import zipfile
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any
 
 from common.companies.models import Company
 from common.file_writing import ORDINARY, write_text
 from evolution.lessons.markdown import index_of, write_index, write_lesson
+from evolution.lessons.models import Lesson
 from evolution.lessons.models.lesson import LessonQuerySet
 from evolution.lessons.rules.records import LessonRecord
 from evolution.lessons.selectors.lessons import LIBRARY, lessons_of
 from evolution.lessons.services.records import record_of
 
 INDEX = "index.json"
+#: Files in an archive carry no time, so that equal lessons give equal archives.
+_NO_TIME = (1980, 1, 1, 0, 0, 0)
 
 
 def library(
@@ -52,6 +57,19 @@ def export_lessons(
         progress(1)
     write_text(folder / INDEX, write_index(records, _newest(records)), mode=ORDINARY, overwrite=True)
     return len(records)
+
+
+def zipped(lessons: Sequence[Lesson]) -> bytes:
+    """A ZIP archive with EXP-NNN.md of each lesson; in a folder a company where there are several companies."""
+    is_mixed = len({lesson.company_id for lesson in lessons}) > 1
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+        for lesson in lessons:
+            folder = f"{lesson.company.slug}/" if is_mixed else ""
+            entry = zipfile.ZipInfo(f"{folder}{lesson.code}.md", _NO_TIME)
+            entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
+            archive.writestr(entry, write_lesson(record_of(lesson)))
+    return content.getvalue()
 
 
 def _newest(records: list[LessonRecord]) -> Any:

@@ -198,7 +198,7 @@ class ProposalPage(ReviewQueue):
             dangerous=verb.dangerous,
             back=page,
             perform=lambda: self._done(request, verb, pk, page),
-            template="proposals/confirm_reason.html",
+            template="admin/confirm_reason.html",
             context={"asks_why": verb.asks_why},
         )
 
