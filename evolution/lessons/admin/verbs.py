@@ -342,5 +342,5 @@ def _name(lesson: Lesson, verb: Verb) -> str:
     """The lesson in the list of a confirmation, with the size of what would be copied."""
     if not verb.asks_agent:
         return str(lesson)
-    size = {"actual": length(lesson.takeaway), "limit": MAX_LENGTH}
-    return f"{lesson} – {_('%(actual)d of %(limit)d characters') % size}"
+    size = _("%(actual)d of %(limit)d characters")
+    return f"{lesson} – {size % {'actual': length(lesson.takeaway), 'limit': MAX_LENGTH}}"
