@@ -45,7 +45,7 @@ def seed():
     company = Company.objects.get(slug="yunling")
     make_agent(company, BUSY, rows=["每次都变", "changes each time"])
     for _ in range(NUMBERS):
-        next_number(company_id=company.pk, prefix="EXP-")
+        next_number(company_id=company.pk, prefix="DRILL-")
     key = make_key(company, scopes=["read"])
     return {"key": key, **state(key)}
 
@@ -105,7 +105,7 @@ def go_on():
         except DatabaseError as error:
             refused.append(type(error).__name__)
     return {
-        "number": next_number(company_id=company.pk, prefix="EXP-"),
+        "number": next_number(company_id=company.pk, prefix="DRILL-"),
         "agent": make_agent(company, "made after the restore", rows=["新的一条"]).version,
         "refused": refused,
     }

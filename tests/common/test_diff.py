@@ -206,10 +206,10 @@ HOSTILE_PAIRS = {
 @pytest.mark.parametrize("name", HOSTILE_PAIRS)
 def test_texts_of_200_000_characters_take_bounded_time(name):
     old, new = HOSTILE_PAIRS[name]
-    started = time.perf_counter()
+    started = time.process_time()
     found = hunks(old, new)
     side_by_side(old, new)
-    assert time.perf_counter() - started < 15
+    assert time.process_time() - started < 15
     assert applied(old, found) == new
 
 

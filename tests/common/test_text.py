@@ -356,20 +356,20 @@ HOSTILE_MEGABYTES = {
 @pytest.mark.parametrize("name", HOSTILE_MEGABYTES)
 def test_a_hostile_megabyte_takes_linear_time(name):
     text = HOSTILE_MEGABYTES[name]
-    started = time.perf_counter()
+    started = time.process_time()
     for function in (is_blank, clean, name_key, contained, show_hidden, estimated_tokens, has_bidi_controls):
         function(text)
-    assert time.perf_counter() - started < 20
+    assert time.process_time() - started < 20
 
 
 def test_without_the_guard_marks_take_quadratic_time():
     marks = "a" + "\u0300\u0316" * 20_000
-    started = time.perf_counter()
+    started = time.process_time()
     unicodedata.normalize("NFKC", marks)
-    unguarded = time.perf_counter() - started
-    started = time.perf_counter()
+    unguarded = time.process_time() - started
+    started = time.process_time()
     nfkc(marks)
-    assert time.perf_counter() - started < unguarded / 2
+    assert time.process_time() - started < unguarded / 2
 
 
 def test_real_words_keep_all_their_marks():

@@ -120,6 +120,6 @@ HOSTILE_MEGABYTES = {
 
 @pytest.mark.parametrize("name", HOSTILE_MEGABYTES)
 def test_a_hostile_megabyte_takes_linear_time(name):
-    started = time.perf_counter()
+    started = time.process_time()
     close_fence(shift_headings(HOSTILE_MEGABYTES[name]))
-    assert time.perf_counter() - started < 20
+    assert time.process_time() - started < 20

@@ -274,7 +274,7 @@ def test_a_git_that_hangs_is_ended(folder, tmp_path, monkeypatch):
     started = time.monotonic()
     with pytest.raises(ApplicationError):
         GitRepository(folder, GitLimits(seconds=0.3))
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 30
 
 
 def test_a_submodule_is_no_text_file(folder):
