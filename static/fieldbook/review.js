@@ -86,7 +86,7 @@
         delete page.dataset.intent;
         field.blur();
       } else if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && field.closest(".review-edit")) {
-        field.form.requestSubmit();
+        field.form.requestSubmit(field.form.querySelector("[data-submit]"));
       } else if (event.key === "Enter" && !event.shiftKey && !event.isComposing && field.form === form) {
         event.preventDefault();
         if (field === name || page.dataset.intent === "approve") {

@@ -8,6 +8,7 @@ from typing import Any
 
 from django import forms
 from django.utils import timezone
+from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget, UnfoldBooleanSwitchWidget
 
@@ -91,9 +92,9 @@ class DeskForm(VersionedForm):
     """What a captured draft usually lacks."""
 
     title = Line(label=_("Title"))
-    type = Word("type", label=_("type"), initial=LessonType.BUG_FIX.value)
-    severity = Word("severity", label=_("severity"), initial=Severity.MEDIUM.value)
-    category = Word("category", label=_("category"), initial=Category.PRACTICE.value)
+    type = Word("type", label=capfirst(_("type")), initial=LessonType.BUG_FIX.value)
+    severity = Word("severity", label=capfirst(_("severity")), initial=Severity.MEDIUM.value)
+    category = Word("category", label=capfirst(_("category")), initial=Category.PRACTICE.value)
     what = _part("what")
     when = _part("when")
     how = _part("how")
@@ -131,29 +132,34 @@ class DeskForm(VersionedForm):
 class LessonForm(DeskForm):
     """All that a person may change of a lesson."""
 
-    date = forms.DateField(label=_("date"), widget=DayInput)
-    trigger = Line(label=_("trigger"), help_text=_("The task or the commit in which it came up."))
+    date = forms.DateField(label=capfirst(_("date")), widget=DayInput)
+    trigger = Line(label=capfirst(_("trigger")), help_text=_("The task or the commit in which it came up."))
     related_files = LinesField(
-        label=_("related files"),
+        label=capfirst(_("related files")),
         rows=4,
         help_text=_("One path a line; a folder ends with /. At most 200."),
     )
-    references = LinesField(label=_("references"), rows=2, help_text=_("One a line: #12, or an address."))
-    related = CodesField(label=_("related lessons"), help_text=_("Codes, such as EXP-001, EXP-014."))
-    supersedes = CodesField(
-        label=_("supersedes"), help_text=_("The code of the lesson that this one takes the place of.")
+    references = LinesField(
+        label=capfirst(_("references")), rows=2, help_text=_("One a line: #12, or an address.")
     )
-    expires_on = forms.DateField(label=_("expires"), required=False, widget=DayInput)
+    related = CodesField(
+        label=capfirst(_("related lessons")), help_text=_("Codes, such as EXP-001, EXP-014.")
+    )
+    supersedes = CodesField(
+        label=capfirst(_("supersedes")),
+        help_text=_("The code of the lesson that this one takes the place of."),
+    )
+    expires_on = forms.DateField(label=capfirst(_("expires")), required=False, widget=DayInput)
     expires_auto = forms.BooleanField(
-        label=_("by the rule"),
+        label=capfirst(_("by the rule")),
         required=False,
         initial=True,
         widget=UnfoldBooleanSwitchWidget,
         help_text=_("180 days after the date for practice, 365 for incidents, never for rules."),
     )
-    signal = Word("signal", label=_("signal"), required=False)
-    model = Line(label=_("model"))
-    config_hash = Line(label=_("configuration hash"))
+    signal = Word("signal", label=capfirst(_("signal")), required=False)
+    model = Line(label=capfirst(_("model")))
+    config_hash = Line(label=capfirst(_("configuration hash")))
 
     class Meta(DeskForm.Meta):
         fields = (

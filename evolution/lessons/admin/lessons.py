@@ -134,7 +134,7 @@ class LessonAdmin(DraftsDesk):
 
     @display(description=_("category"), ordering="category")
     def category_shown(self, lesson: Lesson) -> SafeString:
-        return visible(lesson.category)
+        return format_html('<span class="whitespace-nowrap">{}</span>', visible(lesson.category))
 
     @display(description=_("status"), ordering="status", label=STATUS_COLOURS)
     def status_shown(self, lesson: Lesson) -> tuple[str, str]:

@@ -40,8 +40,9 @@ WHOLE = (
 _DELETE_EXPLAINED = _("A deleted lesson is gone for good; its number is never used again.")
 _WHAT: tuple[Any, ...] = (
     "title",
-    ("type", "severity", "category"),
-    ("agent", "date"),
+    ("type", "severity"),
+    ("category", "date"),
+    "agent",
     "what",
     "when",
     "how",
@@ -131,6 +132,7 @@ class LessonPage(HeldAdmin, LessonVerbs):
                 "shown": self.shown(request, obj),
                 "is_read_only": not may_change,
                 "without_article": may_change,
+                "show_delete": obj.status in DELETABLE,
                 "buttons": self._buttons(request, obj),
                 "recalls": self._recalls(request, obj),
                 "citations": [

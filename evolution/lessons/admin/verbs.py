@@ -339,8 +339,9 @@ def _shown_version(request: HttpRequest, lesson: Lesson) -> int:
 
 
 def _name(lesson: Lesson, verb: Verb) -> str:
-    """The lesson in the list of a confirmation, with the size of what would be copied."""
+    """The lesson in the list of a confirmation; where it would be copied, with size and words of its takeaway."""
     if not verb.asks_agent:
         return str(lesson)
     size = _("%(actual)d of %(limit)d characters")
-    return f"{lesson} – {size % {'actual': length(lesson.takeaway), 'limit': MAX_LENGTH}}"
+    told = size % {"actual": length(lesson.takeaway), "limit": MAX_LENGTH}
+    return f"{lesson} ({told}): {show_hidden(lesson.takeaway)}"
