@@ -115,6 +115,7 @@ def test_a_stale_edit_and_a_stale_decision_are_refused(client, drafts):
     refused = decide(client, first, "confirm")
     assert refused.status_code == 412 and current(refused) == "alpha"
     refused = edit(client, second, base_version="7", takeaway="mine")
+    assert "not written yet" in refused.content.decode()  # what is stored stands above the boxes
     assert refused.status_code == 412 and 'name="seen_version"' in refused.content.decode()
     assert "mine" in refused.content.decode()
     assert Lesson.objects.get(title="beta").takeaway == ""

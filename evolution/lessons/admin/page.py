@@ -11,9 +11,9 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
-from agents.admin.comparison import Comparison, ShownValue
 from agents.admin.held import Held, HeldAdmin
 from agents.admin.importing import likely_company
 from agents.admin.links import address
@@ -121,7 +121,8 @@ class LessonPage(HeldAdmin, LessonVerbs):
         lesson = self.get_object(request, object_id)
         form = self.get_form(request, lesson, change=True)(request.POST, instance=lesson)
         form.is_valid()
-        return Held(error=error, meanwhile=Comparison([], _differences(form), [], []))
+        request.fieldbook_differences = _differences(form)
+        return Held(error=error)
 
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, obj: Any = None, **options: Any
@@ -132,6 +133,7 @@ class LessonPage(HeldAdmin, LessonVerbs):
                 "shown": self.shown(request, obj),
                 "is_read_only": not may_change,
                 "without_article": may_change,
+                "differences": getattr(request, "fieldbook_differences", []),
                 "show_delete": obj.status in DELETABLE,
                 "buttons": self._buttons(request, obj),
                 "recalls": self._recalls(request, obj),
@@ -226,14 +228,14 @@ def whole(queryset: QuerySet) -> QuerySet:
     return queryset.select_related(*WHOLE).defer("agent__system_prompt").prefetch_related("related")
 
 
-def _differences(form: forms.ModelForm) -> list[ShownValue]:
+def _differences(form: forms.ModelForm) -> list[tuple[Any, SafeString, SafeString]]:
     """(field, stored now, as sent) of what the form would change."""
     values = []
     for name in form.changed_data:
-        if name not in form.errors:
+        if name not in form.errors and not form[name].is_hidden:
             old = shown_value(form, name, form.get_initial_for_field(form.fields[name], name))
             new = shown_value(form, name, form.cleaned_data.get(name))
-            values.append(ShownValue(form.fields[name].label, visible(old), visible(new)))
+            values.append((form.fields[name].label, visible(old), visible(new)))
     return values
 
 
