@@ -6,7 +6,7 @@ docs/rules.md: churn, churn ignores, churn limits.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -106,13 +106,11 @@ def find_churn(
     limits: ChurnLimits,
     now: datetime,
     drafted: Mapping[str, datetime] | None = None,
-    fresh: Collection[str] | None = None,
 ) -> ChurnReport:
     """The files changed in `threshold` distinct commits within the window, the hottest first.
 
     The window is counted by committer date and holds both its ends. `drafted` says when a file last gave a
-    draft: within 30 days it gives none. With `fresh` only files count that one of these commits changed: the
-    others were looked at before. Merges and the boundary of a shallow clone do not count.
+    draft: within 30 days it gives none. Merges and the boundary of a shallow clone do not count.
     docs/rules.md: churn.
     """
     report = ChurnReport()
@@ -121,8 +119,7 @@ def find_churn(
     ignored: Counter[str] = Counter()
     ignored_counts: list[tuple[str, int]] = []
     for path, changed in changes.items():
-        is_new = fresh is None or any(sha in fresh for _at, sha in changed)
-        hit = _hottest(path, changed, limits) if is_new else None
+        hit = _hottest(path, changed, limits)
         if hit is None:
             continue
         pattern = matches_any(path, limits.ignored) or ("binary" if path in binary else None)
