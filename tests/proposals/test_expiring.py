@@ -70,8 +70,15 @@ def test_what_is_overdue_is_not_approved_although_the_job_has_not_closed_it(
     with time_machine_at(since + MONTH + late):
         reviewer.client.force_login(reviewer.person)
         answer = reviewer.post("proposals/EP-001/approve")
-    assert answer.status_code == status, answer.content.decode()
-    assert states() == ["applied" if status == 200 else "pending"]
+        assert answer.status_code == status, answer.content.decode()
+        if status == 409:
+            ends = timezone.localtime(since + MONTH).isoformat(sep=" ", timespec="seconds")
+            assert (answer.json()["code"], ends in answer.json()["detail"]) == ("STATE_CONFLICT", True)
+            # What the message advises works: skipped, the same may be proposed anew.
+            assert reviewer.post("proposals/EP-001/skip").json()["status"] == "skipped"
+            again = {"agent": agent.pk, "items": [note("punkt 0")]}
+            assert reviewer.post("proposals", again).status_code == 201
+    assert states() == (["applied"] if status == 200 else ["skipped", "pending"])
 
 
 def test_an_edit_of_an_approved_one_starts_the_month_anew(runtime, approver_only, proposer, agent):

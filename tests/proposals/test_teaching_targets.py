@@ -61,9 +61,18 @@ def test_a_correction_names_wrong_and_right_where_the_user_does(runtime, agent, 
     assert proposal.rationale == (f"{wrong} → {correct}" if wrong else text)
 
 
-def test_a_correction_that_demands_goes_to_the_principles(runtime, agent):
-    item = teach(runtime, agent, "不对，报价必须含税").json()["items"][0]
-    assert (item["type"], item["target"]) == ("error_correction", "principles.md")
+@pytest.mark.parametrize(
+    ("text", "target"),
+    [
+        ("不对，报价必须含税", "principles.md"),
+        ("that's wrong, prices always include tax", "principles.md"),
+        ("that's wrong, it was whenever we meet", "memory/learned.md"),
+        ("that's wrong, nevertheless the price includes tax", "memory/learned.md"),
+    ],
+)
+def test_a_correction_that_demands_goes_to_the_principles(runtime, agent, text, target):
+    item = teach(runtime, agent, text).json()["items"][0]
+    assert (item["type"], item["target"]) == ("error_correction", target)
 
 
 @pytest.mark.parametrize(("times", "frequency"), [(1, "low"), (2, "medium"), (3, "high"), (5, "high")])

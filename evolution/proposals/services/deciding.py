@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.utils.timezone import localtime
 from django.utils.translation import gettext_lazy as _
 
 from agents.rules.protection import Outcome
@@ -126,8 +127,9 @@ def _open(proposal_id: int, decision: Decision, verb: object, *states: str) -> P
 def _check_in_time(proposal: Proposal, decision: Decision) -> None:
     """What waited too long is not approved, also before the nightly job has closed it. Errors: STATE_CONFLICT."""
     if Proposal.objects.overdue(decision.now).filter(pk=proposal.pk).exists():
-        told = _("%(code)s waited for more than 30 days and has expired. Reject it, or propose it again.")
-        raise ApplicationError("STATE_CONFLICT", told % {"code": proposal.code})
+        told = _("%(code)s expired at %(moment)s. Reject or skip it; what was skipped may be proposed anew.")
+        moment = localtime(proposal.expires_at).isoformat(sep=" ", timespec="seconds")
+        raise ApplicationError("STATE_CONFLICT", told % {"code": proposal.code, "moment": moment})
 
 
 def _check_shown(proposal: Proposal, decision: Decision) -> None:

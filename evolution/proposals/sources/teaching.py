@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -29,6 +30,8 @@ from evolution.proposals.sources.targets import skill_cues, target_for
 
 FREQUENCY_WINDOW = timedelta(days=30)
 RECENT_CHANGES = 10
+# Whole words: "whenever" and "nevertheless" demand nothing.
+_RULE_RE = re.compile(r"必须|禁止|\b(?:always|never)\b", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -116,7 +119,7 @@ def _corrected(teaching: Teaching, wrong: Correction, actor: Actor, now: datetim
 
 
 def _is_rule(text: str) -> bool:
-    return any(word in text.casefold() for word in ("必须", "禁止", "always", "never"))
+    return _RULE_RE.search(text.casefold()) is not None
 
 
 def _item(item_type: str, content: str, target: str) -> ItemDraft:
