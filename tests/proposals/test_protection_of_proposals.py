@@ -281,6 +281,10 @@ def test_a_rule_of_one_company_does_not_bind_another(rival, rival_writer, acme, 
 
 
 def test_the_defaults_are_the_nine_of_the_rules(db):
-    assert {(row.pattern, row.section) for row in ProtectedPath.objects.all()} >= {
-        (rule.pattern, rule.section) for rule in protection.DEFAULT_RULES
+    stored = {
+        (row.pattern, row.section, tuple(row.section_aliases), row.level, row.enabled)
+        for row in ProtectedPath.objects.filter(company=None)
+    }
+    assert stored == {
+        (rule.pattern, rule.section, rule.aliases, rule.level, True) for rule in protection.DEFAULT_RULES
     }
