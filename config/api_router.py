@@ -6,7 +6,7 @@ from agents.views import agents, documents, rows, versions
 from agents.views.receipts import AgentReceiptListView
 from common.api.converters import CodeConverter, IdConverter
 from common.api.endpoints import me, openapi, receipts
-from evolution.lessons.views import checks, lessons, metrics, recall
+from evolution.lessons.views import capture, checks, lessons, metrics, recall
 from evolution.proposals.views import proposals, reports, teachings
 from prompt.views import PromptView
 
@@ -78,6 +78,7 @@ urlpatterns = [
     path("lessons/template", lessons.LessonTemplateView.as_view(), name="lessons-template"),
     path("lessons/recall", recall.RecallView.as_view(), name="lessons-recall"),
     path("recalls/<uuid:recall_id>/outcome", recall.OutcomeView.as_view(), name="recall-outcome"),
+    path("lessons/capture", capture.CaptureView.as_view(), name="lessons-capture"),
     path("lessons/check", checks.CheckView.as_view(), name="lessons-check"),
     path("lessons/metrics", metrics.MetricsView.as_view(), name="lessons-metrics"),
     path(LESSON, lessons.LessonDetailView.as_view(), name="lesson"),

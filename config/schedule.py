@@ -15,6 +15,14 @@ SCHEDULE = {
         "task": "evolution.lessons.tasks.archive_recalls",
         "schedule": crontab(hour=4, minute=10),
     },
+    "every-day-archive-lessons": {
+        "task": "evolution.lessons.tasks.archive_lessons",
+        "schedule": crontab(hour=4, minute=0),
+    },
+    "every-hour-capture-lessons": {
+        "task": "evolution.lessons.tasks.capture_lessons",
+        "schedule": crontab(minute=20),
+    },
     "every-5-minutes-mirror-commits": {
         "task": "evolution.proposals.tasks.mirror_commits",
         "schedule": crontab(minute="*/5"),

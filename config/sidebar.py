@@ -98,6 +98,7 @@ SIDEBAR = {
                 _entry(_("Companies"), "apartment", "companies_company", "companies.view_company"),
                 _entry(_("API keys"), "key", "companies_apikey", "companies.view_apikey"),
                 _entry(_("Protected paths"), "shield", "agents_protectedpath", "agents.view_protectedpath"),
+                _entry(_("Repositories"), "source", "lessons_repository", "lessons.view_repository"),
                 _entry(_("Phrases"), "record_voice_over", "memory_phrase", "memory.view_phrase"),
                 _entry(_("People"), "group", "accounts_user", "accounts.view_user"),
                 _entry(_("Roles"), "badge", "auth_group", "auth.view_group"),

@@ -70,6 +70,10 @@ TRIGGERS = {
     "lesson_promoted": _("lesson made an experience"),
     "lesson_deleted": _("lesson deleted"),
     "lessons_imported": _("lessons imported"),
+    "commits_captured": _("commits read for lessons"),
+    "lessons_expired": _("lessons out of date archived"),
+    "repository_added": _("repository added"),
+    "repository_changed": _("repository changed"),
     "recalls_archived": _("old recalls archived"),
     "recalls_purged": _("archived recalls deleted"),
     "protection_rule_created": _("protection rule created"),
@@ -93,6 +97,7 @@ LINE_TYPES = {
     "person": _("person"),
     "protected_path": _("protected path"),
     "lesson": _("lesson"),
+    "repository": _("repository"),
 }
 
 #: Names of the counts in `Receipt.totals`.

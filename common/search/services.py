@@ -10,12 +10,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from django.db import transaction
+from django.db import connection, transaction
 
 from common.companies.models import Company
 from common.search.cache import COLUMNS, note_write
 from common.search.models import SearchDocument, SearchGeneration
-from common.search.rules.query import Attributes, Entry, joined, split
+from common.search.rules.query import SEPARATOR, Attributes, Entry, joined, split
 
 #: Documents written by one statement.
 BATCH = 500
@@ -87,6 +87,41 @@ def remove_objects(*, company: Company, kind: str, object_ids: Iterable[int]) ->
     return gone
 
 
+@transaction.atomic
+def change_state(*, company: Company, kind: str, object_ids: Sequence[int], state: int) -> int:
+    """Give documents of state 0 another state, in which they do not expire; how many had it.
+
+    One statement for all: the texts are not read. `state` is not 0.
+    """
+    head = locked(company, kind)
+    documents = SearchDocument.objects.filter(company=company, kind=kind, object_id__in=object_ids)
+    generation = head.generation + 1
+    moved = documents.filter(state=0, removed=False).update(state=state, expires=None, generation=generation)
+    head.counted -= moved
+    for name, tokens in _lengths_of(head, generation).items():
+        head.lengths[name] = head.lengths.get(name, 0) - tokens
+    _save(head, moved)
+    return moved
+
+
+def _lengths_of(head: SearchGeneration, generation: int) -> dict[str, int]:
+    """Field -> tokens in the documents of one generation, counted by the database."""
+    parts = (
+        "jsonb_each_text(document.fields)"
+        if connection.vendor == "postgresql"
+        else "json_each(document.fields)"
+    )
+    query = f"""
+        SELECT part.key, SUM(LENGTH(part.value) - LENGTH(REPLACE(part.value, %s, '')) + 1)
+        FROM {SearchDocument._meta.db_table} document, {parts} part
+        WHERE document.company_id = %s AND document.kind = %s AND document.generation = %s AND part.value <> ''
+        GROUP BY part.key
+    """  # noqa: S608  nothing in it comes from outside
+    with connection.cursor() as cursor:
+        cursor.execute(query, [SEPARATOR, head.company_id, head.kind, generation])
+        return {name: int(tokens) for name, tokens in cursor.fetchall()}
+
+
 @dataclass(frozen=True)
 class Difference:
     """Object ids without a document, with another one than they should have, and documents without an object."""
@@ -114,8 +149,8 @@ def recount(*, company: Company, kind: str, write: bool) -> bool:
     actual = SearchGeneration(company=company, kind=kind)
     for document in SearchDocument.objects.filter(company=company, kind=kind).iterator(chunk_size=BATCH):
         _count(actual, document, 1)
-    lengths = {name: length for name, length in head.lengths.items() if length}
-    wrong = lengths != actual.lengths or any(getattr(head, name) != getattr(actual, name) for name in COUNTS)
+    known, counted = ({name: n for name, n in each.lengths.items() if n} for each in (head, actual))
+    wrong = known != counted or any(getattr(head, name) != getattr(actual, name) for name in COUNTS)
     if wrong and write:
         for name in (*COUNTS, "lengths"):
             setattr(head, name, getattr(actual, name))

@@ -231,6 +231,12 @@ SEARCH_MEMORY_MB = env.int("SEARCH_MEMORY_MB", 256)
 SEARCH_MAX_IN_MEMORY = env.int("SEARCH_MAX_IN_MEMORY", 200_000)
 #: Constants of recall that differ from those of evolution.lessons.rules.recall.Weights, by name.
 LESSONS_RECALL_WEIGHTS: dict[str, Any] = {}
+#: Folders below which git histories may be read. Empty: none in production, any in the embedded profile.
+LESSONS_REPOSITORY_ROOTS: list[str] = env.list("LESSONS_REPOSITORY_ROOTS", [])
+#: Less severe captures (low, medium, high) are skipped in every repository.
+LESSONS_MIN_SEVERITY = env.str("LESSONS_MIN_SEVERITY", "low")
+#: Above so many active PRACT-EXP of a company the least recently recalled are archived.
+LESSONS_PRACT_CAP = env.int("LESSONS_PRACT_CAP", 200)
 #: Folder of the git mirror (one repository an agent, one folder a company); empty switches it off.
 AGENTS_GIT_ROOT = env.str("AGENTS_GIT_ROOT", "")
 

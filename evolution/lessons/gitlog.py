@@ -29,6 +29,8 @@ from evolution.lessons.rules.commits import ChangedFile, Commit
 
 _SHA_RE = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _BATCH = 200
+#: More places than this are those of no honest repository.
+_MOST_FOLDERS = 50
 _CHUNK = 1 << 16
 
 #: Against what a repository's own configuration could make git do, or make it say otherwise.
@@ -122,8 +124,18 @@ class GitRepository:
             raise ApplicationError("VALIDATION_ERROR", message) from None
 
     def head(self) -> str | None:
-        """The commit that HEAD names; None in a repository without commits."""
-        return self._verified("HEAD")
+        """The commit that HEAD names; None in a repository without commits.
+
+        Errors: VALIDATION_ERROR when HEAD names a commit that is not there.
+        """
+        found = self._verified("HEAD")
+        if found is None:
+            try:
+                self._run("rev-parse", "--verify", "--quiet", "--end-of-options", "HEAD")
+            except _CallFailedError:
+                return None
+            raise self._not_walked()
+        return found
 
     def has(self, sha: str) -> bool:
         """Whether the repository has this commit. Anything but a full hexadecimal name is not there."""
@@ -153,6 +165,23 @@ class GitRepository:
             return frozenset()
         return frozenset(sha for sha in text.split() if _SHA_RE.fullmatch(sha))
 
+    @cached_property
+    def folders(self) -> frozenset[Path]:
+        """Every folder that git reads of it: a repository may lie elsewhere, and borrow objects of others."""
+        try:
+            answer = self._run("rev-parse", "--path-format=absolute", "--git-common-dir")
+        except _CallFailedError:
+            answer = os.fsencode(self._git_folder)
+        common = Path(os.fsdecode(answer.rstrip(b"\n")))
+        found = {self._git_folder.resolve(), common.resolve()}
+        waiting = [common / "objects"]
+        while waiting and len(found) < _MOST_FOLDERS:
+            objects = waiting.pop().resolve()
+            if objects not in found:
+                found.add(objects)
+                waiting += [objects / line for line in _lines_of(objects / "info" / "alternates")]
+        return frozenset(found)
+
     @property
     def is_shallow(self) -> bool:
         return bool(self.boundary)
@@ -169,8 +198,7 @@ class GitRepository:
                 _checked(head), *excluded, "--",
             )  # fmt: skip
         except _CallFailedError:
-            message = _("The history of %s cannot be walked.") % display_path(self.path)
-            raise ApplicationError("VALIDATION_ERROR", message) from None
+            raise self._not_walked() from None
         lines = (line.split() for line in output.decode("ascii", "replace").splitlines())
         return [Step(line[1], tuple(line[2:]), int(line[0])) for line in lines]
 
@@ -212,6 +240,10 @@ class GitRepository:
             file_count=len(files),
             is_boundary=sha in self.boundary,
         )
+
+    def _not_walked(self) -> ApplicationError:
+        message = _("The history of %s cannot be walked.") % display_path(self.path)
+        return ApplicationError("VALIDATION_ERROR", message)
 
     def _verified(self, name: str) -> str | None:
         try:
@@ -341,6 +373,15 @@ def _changed_files(raw: str) -> Iterator[ChangedFile]:
             old, path = path, next(parts, "")
         if path:
             yield ChangedFile(path, status, old, _SUBMODULE in fields[:2] or bool(_BINARY_RE.fullmatch(path)))
+
+
+def _lines_of(path: Path) -> list[str]:
+    """The lines of a small file that names folders; none when it is not there."""
+    if not path.is_file():
+        return []
+    with path.open("rb") as file:
+        lines = os.fsdecode(file.read(_CHUNK)).splitlines()
+    return [line for line in lines if line and not line.startswith("#") and "\0" not in line]
 
 
 def _moment(seconds: str) -> datetime | None:

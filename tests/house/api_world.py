@@ -13,6 +13,7 @@ from django.utils import timezone
 from agents.models import Agent
 from agents.services.agents import update_agent
 from common.companies.models import Company
+from evolution.lessons.models import Repository
 from evolution.lessons.rules.check_request import checked_check
 from evolution.lessons.rules.recall_request import checked_request
 from evolution.lessons.services.checking import check_and_store
@@ -95,6 +96,7 @@ ROUTES: dict[str, dict[str, Rights]] = {
     "lessons/template": {"GET": _rights(READ, OWN)},
     "lessons/recall": {"GET": _rights(READ, OWN), "POST": _rights(READ, OWN)},
     "lessons/check": {"POST": _rights(REPORT, OWN)},
+    "lessons/capture": {"POST": _rights(REPORT)},
     "lessons/metrics": {"GET": _rights(READ, OWN)},
     "recalls/<uuid:recall_id>/outcome": {"POST": _rights(REPORT)},
     LESSON: {"GET": _rights(READ), "PATCH": _rights(REPORT), "DELETE": _rights(STAFF)},
@@ -139,6 +141,10 @@ BODIES: dict[tuple[str, str], Any] = {
     ("POST", f"{PROPOSAL}/rollback"): {"reason": "not needed"},
     ("POST", "lessons/recall"): {"task": "lesson"},
     ("POST", "lessons/check"): {"reference": "PR-1", "modified_files": ["src/a.py"]},
+    ("POST", "lessons/capture"): lambda parts: {
+        "repository": parts["repository"],
+        "commits": [{"sha": "a" * 40, "subject": "fix: new", "files": ["src/a.py"]}],
+    },
     ("POST", "recalls/<uuid:recall_id>/outcome"): lambda parts: {"lesson": parts["older"], "helped": True},
     ("POST", "lessons"): lambda parts: {"title": "new", "agent": parts["pk"]},
     ("PATCH", LESSON): {"severity": "high"},
@@ -200,4 +206,7 @@ def _lessons(company: Company, agent: Agent, runtime: ApiClient, canary: str, dr
     recalled = recall_and_log(company=company, request=request, actor=SYSTEM, now=now, agent=agent)
     checked = {"reference": canary, "modified_files": [f"src/{canary}.py"], "subject": f"fix: {canary}"}
     check_and_store(company=company, request=checked_check(checked), actor=SYSTEM, now=now)
-    return {"older": older.code, "lesson": reported.json()["code"], "recall_id": recalled.recall_id}
+    name = f"{canary} repository"
+    repository = Repository.objects.create(company=company, name=name, agent=agent)
+    parts = {"repository": repository.name}
+    return parts | {"older": older.code, "lesson": reported.json()["code"], "recall_id": recalled.recall_id}

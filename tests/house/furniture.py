@@ -13,7 +13,7 @@ from agents.services.documents import put_document
 from common.accounts.models import User
 from common.companies.models import ApiKey, Company
 from common.receipts.models import Receipt, ReceiptLine
-from evolution.lessons.models import ChangeCheck, Lesson, RecallLog
+from evolution.lessons.models import ChangeCheck, Lesson, RecallLog, Repository
 from evolution.lessons.rules.check_request import checked_check
 from evolution.lessons.rules.recall_request import checked_request
 from evolution.lessons.services.checking import check_and_store
@@ -45,6 +45,7 @@ class House:
 
         self.rows[Lesson] = Lesson.objects.get(company=acme, status="active")
         self.rows[RecallLog] = RecallLog.objects.get(company=acme, reference="PR-7")
+        self.rows[Repository] = Repository.objects.get(company=acme)
         self.rows[ChangeCheck] = ChangeCheck.objects.get(company=acme)
 
     def row(self, model: type[models.Model]) -> Any:
@@ -76,6 +77,14 @@ def _furnish(acme: Company) -> House:
     drafted = factories.ApiClient(key).post("proposals", {"agent": agent.pk, "items": [item]})
     assert drafted.status_code == 201, drafted.content.decode()
     _recall(acme)
+    report = {
+        "scanned": 9,
+        "captured": 2,
+        "skipped": {"merge": 3},
+        "by_source": {"commit": 2},
+        "notes": ["shallow"],
+    }
+    Repository.objects.create(company=acme, name="主仓库", last_report=report)
     return House(acme, colleague, agent)
 
 

@@ -7,8 +7,12 @@ from datetime import UTC, datetime
 import pytest
 
 from evolution.lessons.markdown import is_lesson_file, read_document, read_index, read_lesson, write_lesson
+from evolution.lessons.models import Lesson, Repository
+from evolution.lessons.rules.capture_request import CaptureRequest, oldest_first
 from evolution.lessons.rules.churn import ChurnLimits, find_churn
 from evolution.lessons.rules.commits import Capture, capture_commit, commit_from_report
+from evolution.lessons.services.scanning import capture_pushed
+from tests.factories import SYSTEM
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
 
@@ -99,3 +103,21 @@ def test_real_decisions_and_reports_become_drafts(shared_data):
         assert record.title
         assert record.what
         assert record.status == "draft"
+
+
+@pytest.mark.shared_data
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", HISTORIES)
+def test_a_real_history_that_is_pushed_gives_the_same_drafts_and_nothing_again(shared_data, acme, name):
+    forms, _reasons, _churned, _left_out = HISTORIES[name]
+    commits = history(shared_data, name)[:400]
+    wanted = [result for result in map(capture_commit, commits) if isinstance(result, Capture)]
+    Repository.objects.create(company=acme, name="app")
+    request = CaptureRequest("app", oldest_first(commits))
+    first, again = (capture_pushed(company=acme, request=request, actor=SYSTEM, now=NOW) for _run in range(2))
+    captured = {made.sha for made in first.made if made.source == "commit"}
+    known = {skip.sha for skip in first.skipped if skip.reason == "already_captured"}
+    assert captured | known == {capture.sha for capture in wanted}
+    assert bool(captured) == bool(forms)
+    assert not again.made
+    assert Lesson.objects.count() == len(first.made)

@@ -99,8 +99,8 @@ class Repository(TimestampedModel):
 class CapturedCommit(models.Model):
     """What a lesson was made of, once for all: the row stays when the draft is rejected or deleted.
 
-    `key` is the commit's sha, `twin <digest of subject and author date>`, or `file <path> <day>` for churn
-    and rule files.
+    `key` is the commit's sha, `twin <digest of subject and author date>`, `churn <path> <day>`, `rule <path>`, or
+    `label <sha>` for each commit of a pull request that a person asked a lesson of. Paths are redacted.
     """
 
     repository = models.ForeignKey(Repository, models.CASCADE, related_name="captured")

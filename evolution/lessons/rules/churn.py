@@ -6,7 +6,7 @@ docs/rules.md: churn, churn ignores, churn limits.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -74,11 +74,12 @@ class ChurnReport:
     """What became of the files that reached the threshold.
 
     `ignored` counts them by pattern (and `binary`), with the hottest in `ignored_top`; `cooling` had a draft
-    lately; `left_out` were beyond the cap.
+    lately; `left_out` were beyond the cap, which are `left_out_paths`.
     """
 
     hits: list[ChurnHit] = field(default_factory=list)
     left_out: int = 0
+    left_out_paths: list[str] = field(default_factory=list)
     left_out_top: list[tuple[str, int]] = field(default_factory=list)
     cooling: int = 0
     ignored: dict[str, int] = field(default_factory=dict)
@@ -106,11 +107,13 @@ def find_churn(
     limits: ChurnLimits,
     now: datetime,
     drafted: Mapping[str, datetime] | None = None,
+    fresh: Collection[str] | None = None,
 ) -> ChurnReport:
     """The files changed in `threshold` distinct commits within the window, the hottest first.
 
     The window is counted by committer date and holds both its ends. `drafted` says when a file last gave a
-    draft: within 30 days it gives none. Merges and the boundary of a shallow clone do not count.
+    draft: within 30 days it gives none. With `fresh` only files count that one of these commits changed: the
+    others were looked at before. Merges and the boundary of a shallow clone do not count.
     docs/rules.md: churn.
     """
     report = ChurnReport()
@@ -119,7 +122,8 @@ def find_churn(
     ignored: Counter[str] = Counter()
     ignored_counts: list[tuple[str, int]] = []
     for path, changed in changes.items():
-        hit = _hottest(path, changed, limits)
+        is_new = fresh is None or any(sha in fresh for _at, sha in changed)
+        hit = _hottest(path, changed, limits) if is_new else None
         if hit is None:
             continue
         pattern = matches_any(path, limits.ignored) or ("binary" if path in binary else None)
@@ -134,6 +138,7 @@ def find_churn(
     beyond = found[limits.max_drafts :]
     report.hits = found[: limits.max_drafts]
     report.left_out = len(beyond)
+    report.left_out_paths = [hit.path for hit in beyond]
     report.left_out_top = [(hit.path, hit.count) for hit in beyond[:TOP_LEFT_OUT]]
     report.ignored = dict(ignored)
     report.ignored_top = sorted(ignored_counts, key=lambda item: (-item[1], item[0]))[:TOP_LEFT_OUT]

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from common.text import nfkc
 from evolution.lessons.rules.churn import MAX_COMMIT_FILES
 from evolution.lessons.rules.commits import Commit
+from evolution.lessons.rules.kinds import MAX_TITLE
 from evolution.lessons.rules.paths import directories, normalise_path
 from evolution.lessons.rules.subjects import first_line
 
@@ -29,6 +30,19 @@ class RuleFile:
 
     path: str
     reason: str
+
+
+def rule_title(file: RuleFile, language: str = "zh") -> str:
+    """`新规则 <file>` or `重构规则 <file>`, at most 200 code points: a longer path loses its front."""
+    words = {
+        ("new_rule", "zh"): "新规则 ",
+        ("refactored", "zh"): "重构规则 ",
+        ("new_rule", "en"): "New rule ",
+        ("refactored", "en"): "Rules rebuilt: ",
+    }
+    start = words[file.reason, "zh" if language == "zh" else "en"]
+    room = MAX_TITLE - len(start)
+    return start + (file.path if len(file.path) <= room else f"…{file.path[len(file.path) - room + 1 :]}")
 
 
 def rule_files(commit: Commit, known: Collection[str] = ()) -> list[RuleFile]:

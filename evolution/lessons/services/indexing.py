@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 
 from common.companies.models import Company
 from common.search.rules.query import Entry
-from common.search.services import index_objects, remove_objects
+from common.search.services import change_state, index_objects, remove_objects
 from common.search.sources import Source, register
-from evolution.lessons.choices import KeyKind
+from evolution.lessons.choices import KeyKind, Status
 from evolution.lessons.models import Lesson, LessonKey
 from evolution.lessons.rules.search_fields import KIND, STATES, index_attributes, index_fields
 from evolution.lessons.rules.words import tag_keys
@@ -30,6 +30,14 @@ def reindex(*lessons: Lesson) -> None:
         index_objects(company=company, kind=KIND, entries=map(entry_of, shown))
     if hidden:
         remove_objects(company=company, kind=KIND, object_ids=hidden)
+
+
+def note_archived(company: Company, ids: Sequence[int]) -> None:
+    """Tell the index that these active lessons are archived now, all by one statement.
+
+    Run it in the transaction of the change, before its receipt. Their keys stay as they are.
+    """
+    change_state(company=company, kind=KIND, object_ids=ids, state=STATES[Status.ARCHIVED.value])
 
 
 def indexed_ids(company: Company) -> Iterable[int]:
