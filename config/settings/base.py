@@ -52,6 +52,8 @@ INSTALLED_APPS = [
     "common.maintenance",
     "experiences",
     "agents",
+    "evolution.parameters",
+    "evolution.knowledge",
     "evolution.lessons",
     "evolution.memory",
     "evolution.proposals",

@@ -1,0 +1,112 @@
+"""The one way a confidence changes: an event in the ledger, the value, the dates and the status it leads to."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from decimal import Decimal
+
+from django.db.models import Sum
+
+from common.actors import Actor
+from evolution.knowledge.choices import Category, EventKind, Status
+from evolution.knowledge.models import ConfidenceEvent, Knowledge
+from evolution.knowledge.rules.confidence import (
+    DELTAS,
+    ZERO,
+    allowed_rise,
+    clamped,
+    is_deprecated,
+)
+from evolution.parameters.rules.specs import Parameters
+
+#: The date an event of a kind leaves on the item.
+_DATES = {
+    EventKind.VERIFIED: "verified_at",
+    EventKind.REFERENCED: "referenced_at",
+    EventKind.APPLIED: "applied_at",
+}
+
+
+def record_event(
+    item: Knowledge,
+    kind: EventKind,
+    *,
+    actor: Actor,
+    now: datetime,
+    parameters: Parameters,
+    delta: Decimal | None = None,
+    occasion: str = "",
+) -> ConfidenceEvent | None:
+    """Change the confidence of an item whose row the caller has locked, and save the item.
+
+    `delta` is that of the kind unless given. What a runtime brings is capped (`rules.confidence.allowed_rise`);
+    what a person brings counts in full, and they vouch for the result. The same occasion of a kind counts once:
+    None, and nothing is changed, when it was recorded before. The caller writes the receipt.
+    """
+    if occasion and _is_known(item, kind, occasion):
+        return None
+    wanted = DELTAS[kind] if delta is None else delta
+    principal = principal_of(actor)
+    if actor.key_id is not None and wanted > ZERO and kind != EventKind.CREATED:
+        wanted = allowed_rise(wanted, item.vouched, _raised_by(item, principal))
+    before = ZERO if kind == EventKind.CREATED else item.confidence
+    after = clamped(before + wanted)
+    item.confidence = after
+    if actor.is_person or kind == EventKind.CREATED:
+        item.vouched = after
+    if kind in _DATES:
+        setattr(item, _DATES[kind], now)
+    settle_status(item, parameters, now)
+    item.save()
+    return ConfidenceEvent.objects.create(
+        company_id=item.company_id,
+        knowledge=item,
+        code=item.code,
+        kind=kind,
+        delta=wanted,
+        before=before,
+        after=after,
+        actor=actor.name,
+        principal=principal,
+        source_id=occasion,
+        at=now,
+    )
+
+
+def settle_status(item: Knowledge, parameters: Parameters, now: datetime) -> None:
+    """Deprecate what fell below the threshold, bring back what rose to it; drafts and archived ones stay."""
+    low = is_deprecated(item.confidence, parameters)
+    if low and item.status == Status.ACTIVE:
+        item.status, item.deprecated_at = Status.DEPRECATED, now
+    elif not low and item.status == Status.DEPRECATED and item.confirmed_sha256:
+        item.status, item.deprecated_at = Status.ACTIVE, None
+
+
+def principal_of(actor: Actor) -> str:
+    """`key:3`, `user:7`, or empty for commands and jobs."""
+    if actor.key_id is not None:
+        return f"key:{actor.key_id}"
+    return f"user:{actor.user_id}" if actor.user_id is not None else ""
+
+
+def decays(item: Knowledge) -> bool:
+    """Warnings do not fade; what is no longer handed out does not either."""
+    return item.category != Category.ANTI_PATTERN and item.status == Status.ACTIVE
+
+
+def _is_known(item: Knowledge, kind: EventKind, occasion: str) -> bool:
+    return ConfidenceEvent.objects.filter(knowledge=item, kind=kind, source_id=occasion).exists()
+
+
+def _raised_by(item: Knowledge, principal: str) -> Decimal:
+    """What this principal added since a person last vouched for the item."""
+    events = ConfidenceEvent.objects.filter(knowledge=item, principal=principal, delta__gt=0)
+    vouched_at = (
+        ConfidenceEvent.objects.filter(knowledge=item, principal__startswith="user:")
+        .order_by("-id")
+        .values_list("id", flat=True)
+        .first()
+    )
+    if vouched_at is not None:
+        events = events.filter(id__gt=vouched_at)
+    return events.exclude(kind=EventKind.CREATED).aggregate(total=Sum("delta"))["total"] or ZERO
