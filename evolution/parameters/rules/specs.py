@@ -8,7 +8,6 @@ from decimal import Decimal
 from types import MappingProxyType
 from typing import Any
 
-from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from common.errors import ApplicationError
@@ -57,7 +56,7 @@ class Spec:
     default: Value
     minimum: Decimal | None
     maximum: Decimal | None
-    help: str | Promise
+    help: Any
 
     @property
     def kind(self) -> str:
@@ -67,7 +66,7 @@ class Spec:
         return "integer" if isinstance(self.default, int) else "decimal"
 
 
-_BOUNDS: dict[str, tuple[str, str, str | Promise]] = {
+_BOUNDS: dict[str, tuple[str, str, Any]] = {
     "decay_rate": ("-0.5", "0", _("What 30 days without use take from a confidence.")),
     "fast_decay_rate": ("-0.5", "0", _("The same for knowledge that brought little.")),
     "slow_decay_rate": ("-0.5", "0", _("The same for knowledge that brought much.")),
