@@ -138,6 +138,8 @@ class LessonAdmin(DraftsDesk):
 
     @display(description=_("status"), ordering="status", label=STATUS_COLOURS)
     def status_shown(self, lesson: Lesson) -> tuple[str, str]:
+        if lesson.quarantined_at is not None:
+            return "quarantined", str(_("in quarantine"))
         return lesson.status, lesson.get_status_display()
 
     @display(description=_("expires"), ordering="expires_on")

@@ -26,6 +26,7 @@ STATUS_COLOURS = {
     Status.SUPERSEDED: "warning",
     Status.ARCHIVED: "warning",
     Status.REJECTED: "danger",
+    "quarantined": "danger",
 }
 SEVERITY_COLOURS = {Severity.LOW: "success", Severity.MEDIUM: "warning", Severity.HIGH: "danger"}
 #: Words of the fields; an imported lesson may have others, which are shown as they were written.

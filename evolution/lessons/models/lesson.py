@@ -51,12 +51,16 @@ class LessonQuerySet(models.QuerySet["Lesson"]):
         """Those of the agent and those of all agents; everything without an agent."""
         return self if agent_id is None else self.filter(Q(agent_id=agent_id) | Q(agent_id=None))
 
+    def trusted(self) -> LessonQuerySet:
+        """Without those in quarantine."""
+        return self.filter(quarantined_at=None)
+
     def active(self) -> LessonQuerySet:
-        return self.filter(status=Status.ACTIVE)
+        return self.trusted().filter(status=Status.ACTIVE)
 
     def drafts(self) -> LessonQuerySet:
         """Those that wait for a person."""
-        return self.filter(status=Status.DRAFT)
+        return self.trusted().filter(status=Status.DRAFT)
 
     def expired(self, today: date) -> LessonQuerySet:
         """Active ones whose last day is over; whether they may be archived, `rules.lifetime` says."""
@@ -160,6 +164,7 @@ class Lesson(TimestampedModel):
     )
     decided_at = models.DateTimeField(_("decided"), null=True, blank=True)
     decision_reason = models.TextField(_("reason"), blank=True)
+    quarantined_at = models.DateTimeField(_("in quarantine since"), null=True, blank=True, editable=False)
     version = models.PositiveIntegerField(_("version"), default=1)
 
     objects = LessonQuerySet.as_manager()

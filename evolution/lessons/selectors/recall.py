@@ -195,6 +195,8 @@ class _Search:
         lesson = Lesson.objects.of_company(self.company).for_agent(bound_to).filter(number=number).first()
         if lesson is None:
             return {"reason": "unknown"}
+        if lesson.quarantined_at is not None:
+            return {"reason": "quarantined"}
         outside = out_of_scope(lesson.status, lesson.agent_id, lesson.expires_on, self.scope)
         if outside is not None:
             return {name: str(value) for name, value in outside.items()}

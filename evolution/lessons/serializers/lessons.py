@@ -83,6 +83,7 @@ class LessonSerializer(serializers.ModelSerializer):
             "expires_manual",
             "archived_at",
             "archive_reason",
+            "quarantined_at",
             "source",
             "repository",
             "sha",

@@ -25,8 +25,8 @@ _NO_TIME = (1980, 1, 1, 0, 0, 0)
 def library(
     company: Company, agent_id: int | None = None, statuses: Collection[str] = LIBRARY
 ) -> LessonQuerySet:
-    """The company's lessons in these states, by number."""
-    return lessons_of(company, agent_id).filter(status__in=statuses).order_by("number", "id")
+    """The company's lessons in these states, by number; none in quarantine."""
+    return lessons_of(company, agent_id).trusted().filter(status__in=statuses).order_by("number", "id")
 
 
 def library_index(

@@ -18,14 +18,14 @@ def reindex(*lessons: Lesson) -> None:
     """Bring the keys and the index of these lessons (of one company) up to their state.
 
     Run it in the transaction of the change, before its receipt. Active, superseded and archived lessons are
-    indexed; drafts and rejected ones are not.
+    indexed; drafts, rejected ones and those in quarantine are not.
     """
     if not lessons:
         return
     _write_keys(lessons)
     company = lessons[0].company
-    shown = [lesson for lesson in lessons if lesson.status in STATES]
-    hidden = [lesson.pk for lesson in lessons if lesson.status not in STATES]
+    shown = [lesson for lesson in lessons if _is_indexed(lesson)]
+    hidden = [lesson.pk for lesson in lessons if not _is_indexed(lesson)]
     if shown:
         index_objects(company=company, kind=KIND, entries=map(entry_of, shown))
     if hidden:
@@ -44,6 +44,7 @@ def indexed_ids(company: Company) -> Iterable[int]:
     """Ids of the company's lessons that belong into the index."""
     return (
         Lesson.objects.of_company(company)
+        .trusted()
         .filter(status__in=STATES)
         .order_by("pk")
         .values_list("pk", flat=True)
@@ -52,7 +53,8 @@ def indexed_ids(company: Company) -> Iterable[int]:
 
 def entries_of(company: Company, ids: Sequence[int]) -> Iterable[Entry]:
     """The rows of those of these lessons that belong into the index."""
-    return map(entry_of, Lesson.objects.of_company(company).filter(pk__in=ids, status__in=STATES))
+    rows = Lesson.objects.of_company(company).trusted()
+    return map(entry_of, rows.filter(pk__in=ids, status__in=STATES))
 
 
 def register_source() -> None:
@@ -78,6 +80,10 @@ def entry_of(lesson: Lesson) -> Entry:
         number=lesson.number,
     )
     return Entry(lesson.pk, fields, attributes)
+
+
+def _is_indexed(lesson: Lesson) -> bool:
+    return lesson.status in STATES and lesson.quarantined_at is None
 
 
 def _write_keys(lessons: Sequence[Lesson]) -> None:

@@ -62,5 +62,8 @@ def write(lesson: Lesson, *, now: datetime, **fields: Any) -> None:
 
 
 def move(lesson: Lesson, verb: str, *, now: datetime, **fields: Any) -> None:
-    """Change the state as `verb` does, with other fields. Errors: STATE_CONFLICT."""
+    """Change the state as `verb` does, with other fields. Errors: STATE_CONFLICT, also for one in quarantine."""
+    if lesson.quarantined_at is not None:
+        message = _("%(code)s is in quarantine; lift the quarantine first.") % {"code": lesson.code}
+        raise ApplicationError("STATE_CONFLICT", message)
     write(lesson, now=now, status=next_status(lesson.status, verb), **fields)
