@@ -67,6 +67,7 @@ class Migration(migrations.Migration):
                 ('redactions', models.JSONField(blank=True, default=dict, verbose_name='redactions')),
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now, verbose_name='created')),
                 ('updated_at', models.DateTimeField(auto_now=True, verbose_name='updated')),
+                ('drafted_at', models.DateTimeField(default=django.utils.timezone.now, verbose_name='draft since')),
                 ('verified_at', models.DateTimeField(blank=True, null=True, verbose_name='verified')),
                 ('referenced_at', models.DateTimeField(blank=True, null=True, verbose_name='referenced')),
                 ('applied_at', models.DateTimeField(blank=True, null=True, verbose_name='applied')),

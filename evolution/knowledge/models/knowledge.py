@@ -24,6 +24,7 @@ MAX_TITLE = 200
 MAX_SUMMARY = 1000
 MAX_DETAILS = 20_000
 DEPRECATED_KEPT_FOR = timedelta(days=7)
+DRAFT_KEPT_FOR = timedelta(days=14)
 
 
 class KnowledgeQuerySet(models.QuerySet["Knowledge"]):
@@ -49,8 +50,9 @@ class KnowledgeQuerySet(models.QuerySet["Knowledge"]):
         return self.filter(status=Status.DRAFT)
 
     def due_for_archive(self, now: datetime) -> KnowledgeQuerySet:
-        """Deprecated for more than 7 days."""
-        return self.filter(status=Status.DEPRECATED, deprecated_at__lt=now - DEPRECATED_KEPT_FOR)
+        """Deprecated for more than 7 days, or waiting for a person for more than 14."""
+        deprecated = Q(status=Status.DEPRECATED, deprecated_at__lt=now - DEPRECATED_KEPT_FOR)
+        return self.filter(deprecated | Q(status=Status.DRAFT, drafted_at__lt=now - DRAFT_KEPT_FOR))
 
 
 class Knowledge(models.Model):
@@ -111,6 +113,7 @@ class Knowledge(models.Model):
     redactions = models.JSONField(_("redactions"), default=dict, blank=True)
     created_at = models.DateTimeField(_("created"), default=timezone.now)
     updated_at = models.DateTimeField(_("updated"), auto_now=True)
+    drafted_at = models.DateTimeField(_("draft since"), default=timezone.now)
     verified_at = models.DateTimeField(_("verified"), null=True, blank=True)
     referenced_at = models.DateTimeField(_("referenced"), null=True, blank=True)
     applied_at = models.DateTimeField(_("applied"), null=True, blank=True)

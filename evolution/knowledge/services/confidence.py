@@ -17,6 +17,7 @@ from evolution.knowledge.rules.confidence import (
     clamped,
     is_deprecated,
 )
+from evolution.knowledge.services.indexing import reindex
 from evolution.parameters.rules.specs import Parameters
 
 #: The date an event of a kind leaves on the item.
@@ -37,7 +38,9 @@ def record_event(
     delta: Decimal | None = None,
     occasion: str = "",
 ) -> ConfidenceEvent | None:
-    """Change the confidence of an item whose row the caller has locked, and save the item.
+    """Change the confidence of an item whose row the caller has locked; save it and its row of the index.
+
+    Whoever changes several items locks all of them first (`locking.locked_items`), since the index is locked here.
 
     `delta` is that of the kind unless given. What a runtime brings is capped (`rules.confidence.allowed_rise`);
     what a person brings counts in full, and they vouch for the result. The same occasion of a kind counts once:
@@ -58,6 +61,7 @@ def record_event(
         setattr(item, _DATES[kind], now)
     settle_status(item, parameters, now)
     item.save()
+    reindex(item)
     return ConfidenceEvent.objects.create(
         company_id=item.company_id,
         knowledge=item,

@@ -1,0 +1,1 @@
+"""Reads of the knowledge loop, one module a topic."""
