@@ -18,7 +18,7 @@ from unfold.paginator import InfinitePaginator
 
 from common.admin import MAX_SELECTED, CompanyFilter, visible
 from common.receipts.admin import AgentFilter
-from common.text import forbidden_character
+from common.text import forbidden_character, length
 from evolution.lessons.admin.desk import DraftsDesk
 from evolution.lessons.admin.files import zip_response
 from evolution.lessons.admin.filters import (
@@ -35,7 +35,7 @@ from evolution.lessons.choices import Severity, Status
 from evolution.lessons.models import Lesson
 from evolution.lessons.models.lesson import LessonQuerySet
 from evolution.lessons.selectors.drafts import LONG
-from evolution.lessons.selectors.lessons import with_words
+from evolution.lessons.selectors.lessons import MAX_QUERY, with_words
 
 #: Drafts in front of all others.
 _DRAFTS_FIRST = Case(When(status=Status.DRAFT, then=Value(0)), default=Value(1))
@@ -98,7 +98,7 @@ class LessonAdmin(DraftsDesk):
         self, request: HttpRequest, queryset: Any, search_term: str
     ) -> tuple[LessonQuerySet, bool]:
         """By code and words, as the API searches."""
-        if forbidden_character(search_term):
+        if forbidden_character(search_term) or length(search_term) > MAX_QUERY:
             return queryset.none(), False
         return with_words(queryset, search_term), False
 

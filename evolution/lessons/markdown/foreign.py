@@ -99,7 +99,7 @@ def is_lesson_file(text: str, name: str = "") -> bool:
     if number_in_name(name) is not None:
         return True
     matter = split_front_matter(text)
-    if re.fullmatch(r"EXP-[0-9]{3,9}", as_text(matter.meta.get("id"))):
+    if re.fullmatch(r"EXP-[0-9]{3,18}", as_text(matter.meta.get("id"))):
         return True
     return len({section_of(line) for line in matter.body.split("\n")} - {None}) >= 2
 

@@ -15,7 +15,7 @@ from evolution.lessons.markdown.writing import single_line
 from evolution.lessons.rules.kinds import MAX_CHECK, MAX_PART, MAX_TAKEAWAY, lesson_codes, lesson_number
 from evolution.lessons.rules.records import Check, LessonRecord
 
-_NAME_RE = re.compile(r"(EXP-[0-9]{3,9})(?![0-9])", re.IGNORECASE)
+_NAME_RE = re.compile(r"(EXP-[0-9]{3,18})(?![0-9])", re.IGNORECASE)
 _QUOTE_RE = re.compile(r"[ \t]{0,3}>[ \t]?(?P<text>.*)")
 _ITEM_RE = re.compile(
     r"[ \t]{0,3}(?:[-*+]|[0-9]{1,3}[.)])(?:[ \t]+\[(?P<box>[ xX✓✔])\](?=[ \t]|$))?(?:[ \t]+(?P<text>.*)|[ \t]*)"

@@ -62,7 +62,11 @@ MAX_PART = 10_000
 MAX_TAKEAWAY = 2000
 MAX_CHECK = 300
 
-_CODE_RE = re.compile(r"EXP-([0-9]{3,9})")
+#: The highest number that an import may bring: the company's counter goes on from there.
+MAX_IMPORTED = 999_999_999
+
+# As many digits as the column holds, so that what the counter gives after such an import can be named.
+_CODE_RE = re.compile(r"EXP-([0-9]{3,18})")
 
 
 def severity_rank(severity: str) -> int:

@@ -68,7 +68,9 @@ class Reading:
 
     def word(self, name: str, known: Collection[str], default: str) -> str:
         """One of the known words."""
-        value = self.values.get(name) or default
+        value = self.values.get(name, "")
+        if value == "":
+            return default
         if value not in known:
             detail = _("Unknown value; there are: %(known)s.") % {"known": ", ".join(known)}
             self.fault(f"/{name}", detail)

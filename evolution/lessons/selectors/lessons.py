@@ -12,11 +12,12 @@ from django.utils.translation import gettext_lazy as _
 from agents.models import Agent, Document
 from common.companies.models import Company
 from common.errors import ApplicationError, Fault, invalid
+from common.text import length
 from evolution.lessons.choices import Category, KeyKind, LessonType, Severity, Status
 from evolution.lessons.models import Lesson, LessonKey
 from evolution.lessons.models.lesson import LessonQuerySet
 from evolution.lessons.rules.kinds import lesson_code, lesson_number
-from evolution.lessons.rules.paths import directories, normalise_path
+from evolution.lessons.rules.paths import MAX_PATH, directories, normalise_path
 from evolution.lessons.rules.words import tag_keys
 from experiences.models import Experience
 
@@ -24,6 +25,7 @@ from experiences.models import Experience
 LIBRARY = (Status.ACTIVE, Status.SUPERSEDED, Status.ARCHIVED)
 #: Words that a search looks for, and the texts in which it does.
 MAX_WORDS = 10
+MAX_QUERY = 500
 SEARCHED = ("title", "takeaway", "what", "when", "how", "trigger")
 
 
@@ -121,6 +123,8 @@ def filtered(queryset: LessonQuerySet, company: Company, filters: dict[str, Any]
         if value is not None:
             _check_word(company, name, value, known)
             queryset = queryset.filter(**{name: value})
+    for name, most in _LONGEST.items():
+        _check_length(name, filters.get(name) or "", most)
     for tag in filter(None, filters.get("tag") or ()):
         queryset = with_tag(queryset, tag)
     if filters.get("file"):
@@ -137,6 +141,18 @@ _WORDS: dict[str, Sequence[str]] = {
     "severity": Severity.values,
     "category": Category.values,
 }
+
+
+#: Longer ones than a database takes as a pattern or a list.
+_LONGEST = {"q": MAX_QUERY, "file": MAX_PATH}
+
+
+def _check_length(name: str, value: str, most: int) -> None:
+    actual = length(value)
+    if actual > most:
+        told = {"limit": most, "actual": actual, "excess": actual - most}
+        detail = _("At most %(limit)d characters; this has %(actual)d: remove %(excess)d.")
+        raise invalid(f"/{name}", detail % told)
 
 
 def _check_word(company: Company, name: str, value: str, known: Iterable[str]) -> None:

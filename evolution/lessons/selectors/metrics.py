@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 
 from django.db.models import Count, Min, Q, QuerySet
@@ -78,7 +78,9 @@ def _recurrence(lessons: LessonQuerySet, span: Span) -> dict[str, Any]:
     found: list[tuple[int, int]] = []
     if captured:
         first, last = min(one.date for one in captured), max(one.date for one in captured)
-        near = lessons.active().filter(date__gte=first - RECURRENCE_WINDOW, date__lte=last)
+        # The calendar begins on a day before which there is none.
+        start = max(first, date.min + RECURRENCE_WINDOW) - RECURRENCE_WINDOW
+        near = lessons.active().filter(date__gte=start, date__lte=last)
         found = recurrences(captured, _dated(near))
     return {"recurrence": len(found), "captures": len(captured)}
 

@@ -22,7 +22,7 @@ from common.text import forbidden_character
 from evolution.lessons.choices import ArchiveReason, Source, Status
 from evolution.lessons.markdown import write_lesson
 from evolution.lessons.models import PREFIX, Lesson
-from evolution.lessons.rules.kinds import lesson_code
+from evolution.lessons.rules.kinds import MAX_IMPORTED, lesson_code
 from evolution.lessons.rules.lifetime import expires_on
 from evolution.lessons.rules.records import LessonRecord
 from evolution.lessons.rules.values import LIMITS
@@ -107,6 +107,7 @@ def _batches(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
 def _raise_counter(items: Iterable[Item], company: Company) -> None:
     """Before the first lesson is numbered: a document of others must not take the number of a file."""
     numbers = [item.record.number for item in items if item.record and item.record.number]
+    numbers = [number for number in numbers if number <= MAX_IMPORTED]
     if numbers:
         raise_to(company_id=company.pk, prefix=PREFIX, number=max(numbers))
 
@@ -179,6 +180,11 @@ def _stored(run: Import, item: Item, record: LessonRecord) -> tuple[Lesson | Non
         if known is not None:
             return None, str(_("it was imported before, as %(code)s") % {"code": known.code})
         return _created(run, item, record), ""
+    if record.number > MAX_IMPORTED:
+        told = {"code": record.code, "most": lesson_code(MAX_IMPORTED)}
+        raise ApplicationError(
+            "VALIDATION_ERROR", _("%(code)s is above %(most)s; give it a lower number") % told
+        )
     existing = run.known.get(record.number)
     if existing is None:
         return _created(run, item, record), ""
@@ -233,7 +239,7 @@ def columns_of(record: LessonRecord, today: date) -> dict[str, Any]:
         "references": [*record.references, *(lesson_code(number) for number in record.related)],
         "extras": dict(record.extras),
     }
-    _check_characters(columns)
+    _check_characters([columns, record.warnings])
     columns, counts = redacted(columns)
     links = {"supersedes": record.supersedes, "superseded_by": record.superseded_by}
     columns["extras"] |= {name: lesson_code(number) for name, number in links.items() if number}

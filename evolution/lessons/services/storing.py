@@ -16,7 +16,7 @@ from agents.models import Agent
 from common.actors import Actor
 from common.companies.models import Company
 from common.counters.services import next_number
-from common.errors import ApplicationError
+from common.errors import ApplicationError, invalid
 from common.redaction import redact, redact_value
 from evolution.lessons.choices import Source, Status
 from evolution.lessons.models import PREFIX, Lesson, Repository
@@ -31,7 +31,7 @@ from evolution.lessons.rules.values import (
     checked_values,
     shortened,
 )
-from evolution.lessons.services.indexing import reindex
+from evolution.lessons.services.indexing import index_new, reindex
 from evolution.lessons.services.links import found_among, rules_of, supersede
 from evolution.lessons.services.locking import locked, write
 from evolution.lessons.services.receipts import write_lesson_receipt
@@ -90,9 +90,11 @@ def create_lesson(
     if status == Status.ACTIVE:
         check_complete(completeness_of(lesson))
     lesson.save(force_insert=True)
-    lesson.related.set(related)
+    if related:
+        lesson.related.set(related)
     superseded = supersede(lesson, fields.get("supersedes"), now=now)
-    reindex(lesson, *superseded)
+    index_new(lesson)
+    reindex(*superseded)
     return lesson
 
 
@@ -176,6 +178,8 @@ def _wanted(
         columns["redactions"] = dict(Counter(lesson.redactions) + Counter(counts))
     if "related" not in fields:
         return columns, None
+    if lesson.number in fields["related"]:
+        raise invalid("/related", _("A lesson is not related to itself: leave %s out.") % lesson.code)
     related, missing = found_among(lesson.company, fields["related"])
     references = [*columns.get("references", lesson.references), *missing]
     columns["references"] = list(dict.fromkeys(references))
