@@ -32,5 +32,9 @@ def lock_numbers(*, company_id: int, prefix: str) -> int:
 
 
 def _locked(company_id: int, prefix: str) -> IdCounter:
-    IdCounter.objects.get_or_create(company_id=company_id, prefix=prefix)
-    return IdCounter.objects.select_for_update().get(company_id=company_id, prefix=prefix)
+    rows = IdCounter.objects.select_for_update().filter(company_id=company_id, prefix=prefix)
+    found = rows.first()
+    if found is None:
+        IdCounter.objects.get_or_create(company_id=company_id, prefix=prefix)
+        found = rows.get()
+    return found

@@ -32,6 +32,15 @@ def reindex(*lessons: Lesson) -> None:
         remove_objects(company=company, kind=KIND, object_ids=hidden)
 
 
+def index_new(lesson: Lesson) -> None:
+    """The same for a lesson that was stored just now: nothing of it can be there yet."""
+    LessonKey.objects.bulk_create(
+        LessonKey(lesson=lesson, kind=kind, key=key) for kind, key in sorted(_keys(lesson))
+    )
+    if lesson.status in STATES:
+        index_objects(company=lesson.company, kind=KIND, entries=[entry_of(lesson)])
+
+
 def note_archived(company: Company, ids: Sequence[int]) -> None:
     """Tell the index that these active lessons are archived now, all by one statement.
 

@@ -34,6 +34,8 @@ def rules_of(company: Company, fields: Mapping[str, Any]) -> dict[str, Any]:
 def found_among(company: Company, numbers: Iterable[int]) -> tuple[list[Lesson], list[str]]:
     """The company's lessons of these numbers, and the codes of those that are not there."""
     wanted = list(dict.fromkeys(numbers))
+    if not wanted:
+        return [], []
     found = {lesson.number: lesson for lesson in Lesson.objects.of_company(company).filter(number__in=wanted)}
     missing = [lesson_code(number) for number in wanted if number not in found]
     return [found[number] for number in wanted if number in found], missing
