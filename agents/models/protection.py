@@ -54,10 +54,14 @@ class ProtectedAccess(AppendOnlyModel):
         "agents.Agent",
         models.DO_NOTHING,
         db_constraint=False,
+        null=True,
+        blank=True,
         related_name="+",
         verbose_name=_("agent"),
     )
-    agent_name = models.CharField(_("agent"), max_length=100)
+    agent_name = models.CharField(
+        _("agent"), max_length=100, blank=True, help_text=_("Empty: a change of the company's parameters.")
+    )
     request = models.CharField(
         _("request"), max_length=100, help_text=_("A proposal's code or the API call.")
     )

@@ -65,7 +65,7 @@ def check_and_log(
 
 def check(
     *,
-    agent: Agent,
+    agent: Agent | None,
     company: Company,
     changes: Sequence[Change],
     actor: Actor,
@@ -73,14 +73,17 @@ def check(
     now: datetime,
     by_hand: bool = False,
 ) -> tuple[list[Verdict], list[ProtectedAccess]]:
-    """The same without writing: verdicts and unsaved log entries, for callers that log when they have ended."""
+    """The same without writing: verdicts and unsaved log entries, for callers that log when they have ended.
+
+    `agent` None: a change of the company's parameters.
+    """
     rules = rules_for(company)
     verdicts = [(change, verdict) for change in changes for verdict in check_change(change, rules)]
     entries = [
         ProtectedAccess(
             company=company,
             agent=agent,
-            agent_name=agent.name,
+            agent_name=agent.name if agent else "",
             request=request[:100],
             actor_name=actor.name[:200],
             path=change.path[:500],
@@ -112,13 +115,20 @@ def log_refusal(
 
 
 def refusal_entry(
-    *, agent: Agent, company: Company, path: str, reason: str, actor: Actor, request: str, now: datetime
+    *,
+    agent: Agent | None,
+    company: Company,
+    path: str,
+    reason: str,
+    actor: Actor,
+    request: str,
+    now: datetime,
 ) -> ProtectedAccess:
     """The same, unsaved."""
     return ProtectedAccess(
         company=company,
         agent=agent,
-        agent_name=agent.name,
+        agent_name=agent.name if agent else "",
         request=request[:100],
         actor_name=actor.name[:200],
         path=show_hidden(path)[:500],

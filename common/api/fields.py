@@ -48,6 +48,11 @@ class RuledTextListField(_RuledField):
     """A list of texts as far as its rule allows."""
 
 
+@extend_schema_field({})
+class RuledValueField(_RuledField):
+    """Any JSON value as far as its rule allows."""
+
+
 class SwitchField(serializers.BooleanField):
     """true or false; in a form also the usual words; null only where allowed."""
 

@@ -9,9 +9,12 @@ from django.db.models import F, OuterRef, Subquery
 
 from agents.models import Document, DocumentVersion
 from agents.rules.paths import is_user_path, path_key
+from evolution.parameters.rules.specs import as_text
+from evolution.parameters.selectors import shown_parameters
 from evolution.proposals.choices import ItemStatus
 from evolution.proposals.models import Proposal, ProposalItem
-from evolution.proposals.operations.experiences import as_text
+from evolution.proposals.operations.experiences import as_text as row_as_text
+from evolution.proposals.operations.parameters import SET_PARAMETER, target_of
 from evolution.proposals.operations.role import ROLE_TARGET
 from evolution.proposals.rules.conflicts import nearest
 from evolution.proposals.rules.digests import text_sha256
@@ -20,6 +23,7 @@ from experiences.models import Experience
 #: Versions of a target that are shown, and lines of a document that are compared.
 VERSIONS, COMPARED_LINES = 5, 3000
 _DOCUMENT_OPERATIONS = ("create", "update", "delete", "rename")
+OPEN = (ItemStatus.PENDING, ItemStatus.APPROVED)
 _ADDING = ("create", "update", "rename", "add_experience", "update_experience")
 
 
@@ -43,16 +47,23 @@ class Evidence:
 
 
 def evidence_for(proposal: Proposal, items: Sequence[ProposalItem]) -> dict[int, Evidence]:
-    """By item number; three queries, however many items there are."""
+    """By item number; four queries at most, however many items there are."""
     documents = _documents(proposal, items)
     versions = _versions(documents.values())
-    rows = {row.pk: row for row in Experience.objects.of_agent(proposal.agent_id)}
+    rows: dict[int, Experience] = {}
+    if proposal.agent_id is not None:
+        rows = {row.pk: row for row in Experience.objects.of_agent(proposal.agent_id)}
+    values = _values(proposal, items)
     followed: set[str] = set()
     found = {}
     for item in items:
         document = documents.get(_key(proposal, item.target))
-        stale = item.target not in followed and _is_stale(proposal, item, document, rows)
-        if item.status in (ItemStatus.PENDING, ItemStatus.APPROVED):
+        stale = item.target not in followed and (
+            _is_stale(proposal, item, document, rows)
+            if item.operation != SET_PARAMETER
+            else item.status in OPEN and text_sha256(values.get(item.target)) != item.base_sha256
+        )
+        if item.status in OPEN:
             followed.add(item.target)
         found[item.number] = Evidence(
             document=document,
@@ -65,8 +76,9 @@ def evidence_for(proposal: Proposal, items: Sequence[ProposalItem]) -> dict[int,
 
 def _key(proposal: Proposal, target: str) -> tuple[int, str]:
     """Whose document a target is (the proposal's company for users/**, else the agent's), and its key."""
-    company = proposal.company_id if is_user_path(target) else proposal.agent.company_id
-    return company, path_key(target)
+    if proposal.agent is None or is_user_path(target):
+        return proposal.company_id, path_key(target)
+    return proposal.agent.company_id, path_key(target)
 
 
 def _documents(proposal: Proposal, items: Iterable[ProposalItem]) -> dict[tuple[int, str], Document]:
@@ -91,17 +103,24 @@ def _versions(documents: Iterable[Document]) -> dict[int, list[DocumentVersion]]
 def _is_stale(
     proposal: Proposal, item: ProposalItem, document: Document | None, rows: Mapping[int, Experience]
 ) -> bool:
-    if item.status not in (ItemStatus.PENDING, ItemStatus.APPROVED):
+    if item.status not in OPEN:
         return False
-    if item.target == ROLE_TARGET:
+    if item.target == ROLE_TARGET and proposal.agent is not None:
         return text_sha256(proposal.agent.system_prompt) != item.base_sha256
     if item.operation in _DOCUMENT_OPERATIONS:
         now = document.sha256 if document and document.deleted_at is None else ""
         return now != item.base_sha256
     row = rows.get(_row_id(item.target))
-    if item.operation == "add_experience" or item.target.startswith("parameters/"):
+    if item.operation == "add_experience":
         return False
-    return row is None or text_sha256(as_text(row.content, row.enabled)) != item.base_sha256
+    return row is None or text_sha256(row_as_text(row.content, row.enabled)) != item.base_sha256
+
+
+def _values(proposal: Proposal, items: Iterable[ProposalItem]) -> dict[str, str]:
+    """Target -> the value as text, if an item sets one."""
+    if all(item.operation != SET_PARAMETER for item in items):
+        return {}
+    return {target_of(shown.name): as_text(shown.current) for shown in shown_parameters(proposal.company_id)}
 
 
 def _row_id(target: str) -> int:

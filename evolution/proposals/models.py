@@ -15,6 +15,7 @@ from common.companies.models import ApiKey, Company
 from common.models import TimestampedModel
 from common.receipts.models import Receipt
 from common.text import show_hidden
+from evolution.parameters.models import ParameterChange
 from evolution.proposals.choices import (
     ConflictChoice,
     ItemStatus,
@@ -61,10 +62,21 @@ class ProposalQuerySet(models.QuerySet):
 
 
 class Proposal(TimestampedModel):
-    """EP-NNN: changes to one agent that wait for a person. `version` is its ETag."""
+    """EP-NNN: changes to one agent, or to the company's parameters, that wait for a person.
+
+    `version` is its ETag.
+    """
 
     company = models.ForeignKey(Company, models.PROTECT, related_name="proposals", verbose_name=_("company"))
-    agent = models.ForeignKey(Agent, models.PROTECT, related_name="proposals", verbose_name=_("agent"))
+    agent = models.ForeignKey(
+        Agent,
+        models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="proposals",
+        verbose_name=_("agent"),
+        help_text=_("Empty: the parameters of the company."),
+    )
     number = models.PositiveBigIntegerField(_("number"))
     title = models.CharField(_("title"), max_length=200)
     kind = models.CharField(_("kind"), max_length=20, choices=Kind.choices)
@@ -138,6 +150,10 @@ class Proposal(TimestampedModel):
                 condition=Q(title__length__gte=1) & Q(title__length__lte=200),
                 name="proposals_proposal_title_length",
             ),
+            models.CheckConstraint(
+                condition=Q(agent__isnull=False) | Q(kind=Kind.PARAMETER),
+                name="proposals_proposal_agent_or_parameters",
+            ),
         ]
         indexes = [
             # The work list of one company and of all, and the nightly expiry.
@@ -162,6 +178,21 @@ class Proposal(TimestampedModel):
     def code(self) -> str:
         """EP-007."""
         return f"{PREFIX}{self.number:03d}"
+
+    @property
+    def subject(self) -> str:
+        """Whose change it is: the agent's name; the company's where it is about parameters alone."""
+        return self.agent.name if self.agent else self.company.name
+
+    @property
+    def language(self) -> str:
+        """The language of its texts for a conversation."""
+        return self.agent.language if self.agent else ""
+
+    @property
+    def owner_id(self) -> int | None:
+        """The agent's owner; nobody owns a company's parameters."""
+        return self.agent.owner_id if self.agent else None
 
 
 class OfProposalQuerySet(models.QuerySet):
@@ -206,6 +237,14 @@ class ProposalItem(models.Model):
         default=list,
         blank=True,
         help_text=_("Words that try to steer a model; for the reviewer's eyes."),
+    )
+    reverts = models.ForeignKey(
+        ParameterChange,
+        models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="+",
+        verbose_name=_("takes back"),
     )
     learning_key = models.CharField(max_length=64)
     status = models.CharField(_("status"), max_length=12, choices=ItemStatus.choices)

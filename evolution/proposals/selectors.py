@@ -250,7 +250,7 @@ def audit_entries(items: Iterable[Any]) -> Iterator[AuditEntry]:
             confirmed_by = proposal.rolled_back_by
         yield AuditEntry(
             at=item.changed_at or proposal.updated_at,
-            agent=proposal.agent.name,
+            agent=proposal.agent.name if proposal.agent else "",
             code=proposal.code,
             number=item.number,
             type=learning_label(item.type, proposal.trigger),

@@ -49,6 +49,7 @@ class ItemSerializer(serializers.ModelSerializer):
             "decided_for",
             "rejection_reason",
             "result",
+            "reverts",
         )
         read_only_fields = fields
 
@@ -77,8 +78,8 @@ class ProposalSerializer(serializers.ModelSerializer):
     """A proposal with its items; `shown_hash` is what an approval may send back."""
 
     company = serializers.CharField(source="company.slug", read_only=True)
-    agent = serializers.IntegerField(source="agent_id", read_only=True)
-    agent_name = serializers.CharField(source="agent.name", read_only=True)
+    agent = serializers.IntegerField(source="agent_id", read_only=True, allow_null=True)
+    agent_name = serializers.CharField(source="agent.name", read_only=True, allow_null=True)
     code = serializers.CharField(read_only=True)
     shown_hash = serializers.SerializerMethodField()
     lessons = serializers.SerializerMethodField()
@@ -161,9 +162,9 @@ class ItemInputSerializer(serializers.Serializer):
 
 
 class ProposalInputSerializer(serializers.Serializer):
-    """A new proposal."""
+    """A new proposal; without an agent it may set parameters only."""
 
-    agent = WholeNumberField(min_value=1, max_value=2**63 - 1)
+    agent = WholeNumberField(min_value=1, max_value=2**63 - 1, required=False, allow_null=True)
     title = TextField(required=False, allow_null=True)
     kind = TextField(required=False, allow_null=True)
     rationale = TextField(required=False, allow_null=True, max_length=10_000)

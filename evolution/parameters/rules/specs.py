@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from decimal import Decimal
@@ -117,22 +118,20 @@ def checked(name: str, value: Any) -> Value:
     if spec.kind == "categories":
         return _categories(spec, value)
     number = _number(spec, value)
-    assert spec.minimum is not None and spec.maximum is not None
-    if not spec.minimum <= number <= spec.maximum:
-        raise _refused(spec, value)
     return int(number) if spec.kind == "integer" else number
 
 
 def _number(spec: Spec, value: Any) -> Decimal:
     is_number = isinstance(value, int | float | Decimal) and not isinstance(value, bool)
     number = Decimal(str(value)) if is_number else Decimal("NaN")
-    whole = number.is_finite() and number == number.to_integral_value()
-    if not number.is_finite() or (spec.kind == "integer" and not whole):
+    assert spec.minimum is not None and spec.maximum is not None
+    # The bounds first: a number of a thousand digits cannot be rounded.
+    if not number.is_finite() or not spec.minimum <= number <= spec.maximum:
         raise _refused(spec, value)
-    rounded = round(number, PLACES)
+    rounded = round(number, 0 if spec.kind == "integer" else PLACES)
     if rounded != number:
         raise _refused(spec, value)
-    return rounded.normalize() + 0
+    return Decimal(rounded).normalize() + 0
 
 
 def _categories(spec: Spec, value: Any) -> tuple[str, ...]:
@@ -187,3 +186,19 @@ def as_json(value: Value) -> Any:
     if isinstance(value, tuple):
         return list(value)
     return value if isinstance(value, int) else float(value)
+
+
+def as_text(value: Value) -> str:
+    """A value as people compare it: `5`, `-0.1`, `["debugging"]`; equal values give equal texts."""
+    if isinstance(value, tuple):
+        return json.dumps(list(value))
+    return str(value) if isinstance(value, int) else f"{value:f}"
+
+
+def from_text(name: str, text: str) -> Value:
+    """The value that a text of `as_text` (any JSON) says. Errors: those of `checked`; no JSON is a wrong type."""
+    try:
+        value = json.loads(text, parse_float=Decimal)
+    except (ValueError, RecursionError):
+        value = text
+    return checked(name, value)

@@ -89,7 +89,7 @@ class ProposalItemAdmin(ReadOnlyAdmin):
 
     @display(description=_("agent"), ordering="proposal__agent__name")
     def agent_shown(self, item: ProposalItem) -> SafeString:
-        return visible(item.proposal.agent.name)
+        return visible(item.proposal.subject)
 
     @display(description=_("company"), ordering="proposal__company__name")
     def company_shown(self, item: ProposalItem) -> SafeString:

@@ -167,8 +167,9 @@ class ProposalPage(ReviewQueue):
                 for receipt in receipts.order_by("number")
             ]
         if user.has_perm("agents.view_documentversion"):
+            companies = {proposal.company_id, proposal.agent.company_id if proposal.agent else None}
             versions = DocumentVersion.objects.filter(document__agent=proposal.agent_id, proposal_code=code)
-            versions = versions.filter(document__company__in=[proposal.company_id, proposal.agent.company_id])
+            versions = versions.filter(document__company__in=companies)
             record["versions"] = [
                 (
                     version,

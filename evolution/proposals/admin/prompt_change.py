@@ -30,7 +30,7 @@ def prompt_change(
 
     Which function renders is said in `config.agent_tabs`, because the prompt lies above this room.
     """
-    if not settings.PROMPT_DIFF:
+    if not settings.PROMPT_DIFF or proposal.agent is None:
         return None
     live = [item for item in items if item.status in (ItemStatus.PENDING, ItemStatus.APPROVED)]
     users = [user for item in live if (user := user_of(item.target))]

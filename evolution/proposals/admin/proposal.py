@@ -111,7 +111,7 @@ class ProposalAdmin(BulkDecisions, DraftByHand, Reports, ProposalPage):
 
     @display(description=_("agent"), ordering="agent__name")
     def agent_shown(self, proposal: Proposal) -> SafeString:
-        return visible(proposal.agent.name)
+        return visible(proposal.subject)
 
     @display(description=_("risk"), ordering="risk_rank", label=RISK_COLOURS)
     def risk_shown(self, proposal: Proposal) -> tuple[str, str]:

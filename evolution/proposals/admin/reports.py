@@ -92,8 +92,10 @@ class WindowForm(forms.Form):
 
 
 class AuditForm(WindowForm):
-    """The same, and the outcome."""
+    """The same, by the day of the decision, and the outcome."""
 
+    since = forms.DateField(label=_("decided from"), required=False, widget=DayInput, validators=_DAYS)
+    until = forms.DateField(label=_("decided to"), required=False, widget=DayInput, validators=_DAYS)
     status = forms.ChoiceField(
         label=_("status"),
         required=False,

@@ -22,6 +22,7 @@ from common.text import show_hidden
 from evolution.proposals.choices import FLAG_LABELS, ConflictChoice, ConflictKind, ItemStatus, Risk, Status
 from evolution.proposals.evidence import Evidence, said_by
 from evolution.proposals.models import Proposal, ProposalItem
+from evolution.proposals.operations import SET_PARAMETER
 from evolution.proposals.operations.role import ROLE_TARGET
 from evolution.proposals.rules.states import EDITABLE
 from evolution.proposals.selectors import LessonBeside
@@ -50,7 +51,7 @@ BLOCKED = {
         "everybody would see it. Copy the agent and change the copy, or change it as a member of _global."
     ),
 }
-_EDITED_AS_TEXT = ("create", "update", "rename")
+_EDITED_AS_TEXT = ("create", "update", "rename", SET_PARAMETER)
 _EDITED_AS_WORDS = ("create", "update", "add_experience", "update_experience")
 
 
@@ -182,17 +183,15 @@ class ShownItem:
             return address("admin:agents_agent_change", self.proposal.agent_id)
         if self.item.target.partition("/")[0] == "experiences":
             return address("admin:agents_agent_change", self.proposal.agent_id) + "#experiences"
+        if self.item.operation == SET_PARAMETER:
+            return address("admin:parameters_parameter_changelist", company=self.proposal.company.slug)
         document = self.evidence.document
         return address("admin:agents_document_change", document.pk) if document else ""
 
     @property
     def editable(self) -> bool:
         states = (ItemStatus.PENDING, ItemStatus.APPROVED, ItemStatus.BLOCKED)
-        return (
-            self.proposal.status in EDITABLE
-            and self.item.status in states
-            and (self.item.operation in _EDITED_AS_TEXT or self.item.operation in _EDITED_AS_WORDS)
-        )
+        return self.proposal.status in EDITABLE and self.item.status in states and bool(self.edited_as)
 
     @property
     def edited_as(self) -> list[str]:
@@ -247,7 +246,7 @@ def _consequence(item: ProposalItem, proposal: Proposal, verdict: str) -> Any:
         user = _("Only the end user %(user)s can approve this, through a runtime; staff cannot.")
         return user % {"user": user_of(item.target)}
     if verdict == Outcome.NEEDS_OWNER:
-        owner = proposal.agent.owner
+        owner = proposal.agent.owner if proposal.agent else None
         if owner is None:
             return _(
                 "Only the agent's owner can approve this, and this agent has none. Name one on its page."
@@ -296,7 +295,8 @@ class ShownProposal:
 
     @property
     def agent_name(self) -> SafeString:
-        return visible(self.proposal.agent.name)
+        """The agent's name; the company's where it is about parameters."""
+        return visible(self.proposal.subject)
 
     @property
     def rationale(self) -> SafeString:
@@ -312,6 +312,8 @@ class ShownProposal:
 
     @property
     def agent_url(self) -> str:
+        if self.proposal.agent_id is None:
+            return address("admin:parameters_parameter_changelist", company=self.proposal.company.slug)
         return address("admin:agents_agent_change", self.proposal.agent_id)
 
     @property

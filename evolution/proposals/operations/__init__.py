@@ -6,7 +6,7 @@ from django.utils.translation import gettext_lazy as _
 
 from agents.rules.paths import normalise_path, path_key
 from common.errors import ApplicationError, invalid
-from evolution.proposals.operations.base import Current, Operation, Place, Result, Reversal, Wanted
+from evolution.proposals.operations.base import Approved, Current, Operation, Place, Result, Reversal, Wanted
 from evolution.proposals.operations.documents import DeleteDocument, RenameDocument, WriteDocument
 from evolution.proposals.operations.experiences import (
     AddExperience,
@@ -14,9 +14,20 @@ from evolution.proposals.operations.experiences import (
     DisableExperience,
     UpdateExperience,
 )
+from evolution.proposals.operations.parameters import SET_PARAMETER, SetParameter
 from evolution.proposals.operations.role import ROLE_TARGET, WriteRole
 
-__all__ = ["Current", "Operation", "Place", "Result", "Reversal", "Wanted", "operation_for"]
+__all__ = [
+    "SET_PARAMETER",
+    "Approved",
+    "Current",
+    "Operation",
+    "Place",
+    "Result",
+    "Reversal",
+    "Wanted",
+    "operation_for",
+]
 
 _WRITE = WriteDocument()
 _REGISTRY: dict[str, Operation] = {
@@ -28,6 +39,7 @@ _REGISTRY: dict[str, Operation] = {
     "update_experience": UpdateExperience(),
     "disable_experience": DisableExperience(),
     "delete_experience": DeleteExperience(),
+    SET_PARAMETER: SetParameter(),
 }
 _ROLE = WriteRole()
 

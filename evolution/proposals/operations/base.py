@@ -17,13 +17,31 @@ from evolution.proposals.rules.entries import entries
 
 
 @dataclass(frozen=True)
+class Approved:
+    """What is known of an approved item when it is applied: on which text it was approved, by whom, why, and the
+    parameter change that it takes back.
+    """
+
+    base: str | None = None
+    by: str = ""
+    reason: str = ""
+    reverts: int | None = None
+
+
+@dataclass(frozen=True)
 class Place:
-    """Where an operation works: an agent, the company whose proposal it is, a target, perhaps a new one."""
+    """Where an operation works: an agent, the company whose proposal it is, a target, perhaps a new one.
+
+    `beside` are the texts that earlier items of the same proposal leave, by their target's key. A proposal
+    about parameters has no agent, and their operation never asks for it.
+    """
 
     agent: Agent
     company: Company
     target: str
     new_target: str = ""
+    beside: Mapping[str, str | None] = field(default_factory=dict)
+    approved: Approved = Approved()
 
 
 @dataclass(frozen=True)
@@ -76,6 +94,8 @@ class Operation(ABC):
     is_about_rows = False
     #: The role definition is one text that always exists.
     is_about_role = False
+    #: Whether a text that could not be stored is kept in a draft with its fault, to be edited.
+    keeps_faulty = True
 
     def normalised(self, place: Place) -> Place:
         """The place with its target(s) in their one spelling. Errors: PATH_INVALID, VALIDATION_ERROR."""

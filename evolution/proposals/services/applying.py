@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 from datetime import datetime
 
 import structlog
@@ -12,13 +13,13 @@ from django.utils.translation import gettext_lazy as _
 
 from agents.choices import Source
 from agents.rules.protection import Outcome
-from agents.services.editing import Edit, edit_agent
+from agents.services.editing import Edit
 from agents.services.protection import named
 from common.actors import Actor
 from common.errors import ApplicationError
 from evolution.proposals.choices import ItemStatus, Status
 from evolution.proposals.models import GitMirrorCommit, Proposal, ProposalItem
-from evolution.proposals.operations import operation_for
+from evolution.proposals.operations import Approved, operation_for
 from evolution.proposals.rules.digests import text_sha256
 from evolution.proposals.rules.display import change_note
 from evolution.proposals.services.authority import (
@@ -33,7 +34,7 @@ from evolution.proposals.services.checks import Context, logged_checks
 from evolution.proposals.services.computing import Bases, is_foreign_body, judge, place_of
 from evolution.proposals.services.deciding import approve
 from evolution.proposals.services.history import learn_from_applied
-from evolution.proposals.services.locking import context_of, hash_of, locked, move, wrong_state
+from evolution.proposals.services.locking import agent_of, context_of, hash_of, locked, move, wrong_state
 from evolution.proposals.services.receipts import write_proposal_receipt
 
 log = structlog.get_logger(__name__)
@@ -104,14 +105,15 @@ def _apply(proposal: Proposal, context: Context, note: str) -> Proposal:
         message=message.splitlines()[0],
         receipt=False,
     )
-    with edit_agent(proposal.agent_id, edit) as agent:
-        context.agent, before = agent, agent.version
+    with agent_of(proposal, edit) as agent:
+        context.agent, before = agent, agent.version if agent else None
         bases: Bases = {}
         for item in items:
             _check_item(proposal, item, context, bases)
         for item in items:
-            operation = operation_for(item.operation, item.target)
-            result = operation.apply(place_of(item, context), item.new_text, edit, message, proposal.code)
+            operation, place = operation_for(item.operation, item.target), place_of(item, context)
+            place = replace(place, approved=_approved(proposal, item))
+            result = operation.apply(place, item.new_text, edit, message, proposal.code)
             item.status, item.changed_at = ItemStatus.APPLIED, context.now
             item.result = {"document_version": result.document_version, **result.values}
     ProposalItem.objects.bulk_update(items, ["status", "changed_at", "result"])
@@ -131,14 +133,19 @@ def _apply(proposal: Proposal, context: Context, note: str) -> Proposal:
         trigger="proposal_applied",
         detail={
             "agent_version_before": before,
-            "agent_version": agent.version,
+            "agent_version": agent.version if agent else None,
             "applied_by": context.actor.name,
             "lessons": learn_from_applied(proposal, items, actor=context.actor, now=context.now),
         },
     )
-    if settings.AGENTS_GIT_ROOT:
+    if settings.AGENTS_GIT_ROOT and agent:
         GitMirrorCommit.objects.create(receipt=receipt, proposal=proposal)
     return proposal
+
+
+def _approved(proposal: Proposal, item: ProposalItem) -> Approved:
+    reason = proposal.rationale or (item.content if item.whole_text else "")
+    return Approved(item.base_text, item.decided_by, reason, item.reverts_id)
 
 
 def _check_approval(proposal: Proposal, items: list[ProposalItem], now: datetime) -> None:
@@ -154,7 +161,8 @@ def _check_approval(proposal: Proposal, items: list[ProposalItem], now: datetime
 
 def _check_item(proposal: Proposal, item: ProposalItem, context: Context, bases: Bases) -> None:
     """Base, company, protection and validity of one item, as they are now."""
-    operation, place = operation_for(item.operation, item.target), place_of(item, context)
+    operation = operation_for(item.operation, item.target)
+    place = replace(place_of(item, context), beside=dict(bases))
     try:
         now = operation.current(place).text
     except ApplicationError as error:

@@ -99,12 +99,12 @@ def check_risk(proposal: Proposal, decision: Decision, chosen: Iterable[Proposal
 
 
 def check_confirmation(proposal: Proposal, decision: Decision) -> None:
-    """The typed confirmation is the agent's name. Errors: VALIDATION_ERROR."""
-    if name_key(decision.confirmation) != name_key(proposal.agent.name):
-        raise invalid(
-            "/confirmation",
-            _("Type the agent's name, “%(name)s”, to confirm.") % {"name": proposal.agent.name},
-        )
+    """The typed confirmation is the agent's name (the company's, where there is no agent). Errors: VALIDATION_ERROR."""
+    if name_key(decision.confirmation) != name_key(proposal.subject):
+        told = _("Type the agent's name, “%(name)s”, to confirm.")
+        if proposal.agent is None:
+            told = _("Type the company's name, “%(name)s”, to confirm.")
+        raise invalid("/confirmation", told % {"name": proposal.subject})
 
 
 def check_owner(
@@ -122,7 +122,7 @@ def check_owner(
         if is_user_path(item.target):
             approved = not decision.actor.is_person and _is_file_of(item, decision.decided_by)
         else:
-            approved = decision.actor.is_person and decision.actor.user_id == proposal.agent.owner_id
+            approved = decision.actor.is_person and decision.actor.user_id == proposal.owner_id
         if not approved:
             raise ApplicationError(
                 "PERMISSION_DENIED",
@@ -150,4 +150,4 @@ def is_approved_by_owner(proposal: Proposal, item: ProposalItem) -> bool:
     """Whether the owner of what the item changes is the one who approved it."""
     if is_user_path(item.target):
         return item.decided_by_key_id is not None and _is_file_of(item, item.decided_for)
-    return item.decided_by_user_id is not None and item.decided_by_user_id == proposal.agent.owner_id
+    return item.decided_by_user_id is not None and item.decided_by_user_id == proposal.owner_id

@@ -21,16 +21,21 @@ from common.errors import ApplicationError
 @dataclass
 class Context:
     """For whom and on what an item is worked out; `checks` are log entries that are not written yet, `cited` the
-    lines of the lessons that the proposal cites, by code.
+    lines of the lessons that the proposal cites, by code. `agent` None: the company's parameters.
     """
 
-    agent: Agent
+    agent: Agent | None
     company: Company
     actor: Actor
     code: str
     now: datetime
     checks: list[ProtectedAccess] = field(default_factory=list)
     cited: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    @property
+    def language(self) -> str:
+        """The agent's language."""
+        return self.agent.language if self.agent else ""
 
     def _about(self) -> dict[str, Any]:
         return {

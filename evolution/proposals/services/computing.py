@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, cast
 
 from django.utils.translation import gettext_lazy as _
 
+from agents.models import Agent
 from agents.rules.paths import normalise_path
 from agents.rules.protection import REASON_LABELS, Outcome, Verdict
 from agents.services.protection import named
@@ -15,7 +17,7 @@ from common.errors import ApplicationError, Fault
 from common.text import show_hidden
 from evolution.proposals.choices import ItemStatus, Risk
 from evolution.proposals.models import ProposalItem
-from evolution.proposals.operations import Operation, Place, Wanted, operation_for
+from evolution.proposals.operations import SET_PARAMETER, Operation, Place, Wanted, operation_for
 from evolution.proposals.rules.conflicts import find_conflicts
 from evolution.proposals.rules.digests import learning_key, text_sha256
 from evolution.proposals.rules.display import added_lines
@@ -38,7 +40,8 @@ def compute(item: ProposalItem, context: Context, bases: Bases, new_text: str | 
 
     `bases` is extended by what the item leaves. `new_text` is a whole text given by a person or a caller, None
     = place `content`. A path that is refused, a forbidden section and the shared body of another company make
-    the item blocked. Errors: VALIDATION_ERROR, NOT_FOUND for what the operation needs and is not there.
+    the item blocked. Errors: VALIDATION_ERROR, NOT_FOUND for what the operation needs and is not there;
+    PARAMETER_OUT_OF_RANGE.
     """
     item.conflicts, item.faults, item.protection, item.flags = [], [], [], []
     item.changed_at = context.now
@@ -46,6 +49,7 @@ def compute(item: ProposalItem, context: Context, bases: Bases, new_text: str | 
     place = _normalised(item, operation, context)
     if place is None:
         return
+    place = replace(place, beside=dict(bases))
     _set_base(item, operation, place, bases)
     _set_new_text(item, operation, place, new_text, context.code)
     if operation.chains:
@@ -72,12 +76,13 @@ def recompute(item: ProposalItem, context: Context, bases: Bases) -> None:
 
 def place_of(item: ProposalItem, context: Context) -> Place:
     """Where the item's operation works."""
-    return Place(context.agent, context.company, item.target, item.new_target)
+    # Only the operation that sets parameters works without an agent, and it never looks at one.
+    return Place(cast(Agent, context.agent), context.company, item.target, item.new_target)
 
 
 def is_foreign_body(operation: Operation, place: Place) -> bool:
     """Whether the operation would change the body of an agent of another company than the proposal's."""
-    return place.agent.company_id != place.company.pk and operation.touches_body(place)
+    return operation.touches_body(place) and place.agent.company_id != place.company.pk
 
 
 def judge(item: ProposalItem, context: Context) -> list[Verdict]:
@@ -133,8 +138,12 @@ def _set_new_text(
         return
     try:
         item.new_text = operation.proposed(place, item.base_text, Wanted(item.content, new_text, item.type))
+        if not operation.keeps_faulty:
+            operation.check(place, item.new_text)
         faults = operation.faults(place, item.new_text) or _no_change(item)
     except ApplicationError as error:
+        if not operation.keeps_faulty:
+            raise
         item.new_text = new_text if new_text is not None else item.content
         faults = list(error.errors)
     item.faults = _as_json(faults)
@@ -142,9 +151,16 @@ def _set_new_text(
     item.diff = unified(
         item.base_text or "", item.new_text or "", item.target, item.new_target or item.target
     )
-    writes = item.operation in WRITING
-    taught = item.content or item.new_text if writes else f"{item.base_sha256} {item.new_target}"
-    item.learning_key = learning_key(item.target, item.operation, taught or "")
+    item.learning_key = learning_key(item.target, item.operation, _taught(item))
+
+
+def _taught(item: ProposalItem) -> str:
+    """What two drafts of one learning point have in common besides their target."""
+    if item.operation == SET_PARAMETER:
+        return item.new_text or ""
+    if item.operation in WRITING:
+        return item.content or item.new_text or ""
+    return f"{item.base_sha256} {item.new_target}"
 
 
 def _no_change(item: ProposalItem) -> list[Fault]:

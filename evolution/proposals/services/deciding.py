@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from django.utils.timezone import localtime
@@ -24,7 +26,7 @@ from evolution.proposals.services.authority import (
     check_risk,
     own_words,
 )
-from evolution.proposals.services.chains import LIVE, check_apart, recompute_chains
+from evolution.proposals.services.chains import LIVE, check_apart, earlier_bases, recompute_chains
 from evolution.proposals.services.checks import Context, logged_checks
 from evolution.proposals.services.computing import block_protected, judge, place_of
 from evolution.proposals.services.locking import context_of, hash_of, locked, move, touch, wrong_state
@@ -164,7 +166,8 @@ def _chosen(proposal: Proposal, decision: Decision) -> list[ProposalItem]:
 def _check_item(item: ProposalItem, context: Context) -> None:
     """Nothing is wrong with the item, nothing open, and its target is still what it was worked out on."""
     if item.faults:
-        raise _faulty(item)
+        stored = [Fault("", fault["code"], fault["detail"]) for fault in item.faults]
+        raise _faulty(item, stored)
     if item.conflicts and not item.conflict_choice:
         raise invalid(
             f"/items/{item.number}/conflict_choice",
@@ -187,11 +190,20 @@ def _check_item(item: ProposalItem, context: Context) -> None:
             _("%(target)s changed since this was proposed; edit the item to see the new difference.")
             % {"target": item.target},
         )
+    _check_storable(item, context)
 
 
-def _faulty(item: ProposalItem) -> ApplicationError:
+def _check_storable(item: ProposalItem, context: Context) -> None:
+    """What could be stored when it was drafted still can. Errors: those of the operation."""
+    place = replace(place_of(item, context), beside=earlier_bases(item, item.proposal.items.all()))
+    faults = operation_for(item.operation, item.target).faults(place, item.new_text)
+    if faults:
+        raise _faulty(item, faults)
+
+
+def _faulty(item: ProposalItem, found: Iterable[Fault]) -> ApplicationError:
     """What is wrong with an item, as an error of the request that wants to approve it."""
-    faults = [Fault(f"/items/{item.number}", fault["code"], fault["detail"]) for fault in item.faults]
+    faults = [replace(fault, pointer=f"/items/{item.number}") for fault in found]
     code = faults[0].code if faults[0].code in STATUS_BY_CODE else "VALIDATION_ERROR"
     return ApplicationError(code, faults[0].detail, errors=faults)
 

@@ -20,6 +20,7 @@ from common.redaction import redact
 from common.text import clean, is_blank, length
 from evolution.proposals.choices import ItemStatus, ItemType, Kind, Operation, Status, Trigger
 from evolution.proposals.models import PREFIX, Proposal, ProposalItem
+from evolution.proposals.operations import SET_PARAMETER, operation_for
 from evolution.proposals.rules.risk import highest
 from evolution.proposals.services.chains import check_apart
 from evolution.proposals.services.checks import Context, logged_checks
@@ -37,7 +38,7 @@ MAX_TITLE = 200
 
 @dataclass(frozen=True)
 class ItemDraft:
-    """One wanted change. `new_text` None = put `content` where it belongs."""
+    """One wanted change. `new_text` None = put `content` where it belongs; `reverts` is a change of a parameter."""
 
     type: str
     content: str
@@ -45,6 +46,7 @@ class ItemDraft:
     operation: str
     new_text: str | None = None
     new_target: str = ""
+    reverts: int | None = None
 
 
 @dataclass(frozen=True)
@@ -74,14 +76,19 @@ class Drafted:
     known: list[Proposal] = field(default_factory=list)
 
 
-def draft_proposal(*, company: Company, agent: Agent, draft: Draft, actor: Actor, now: datetime) -> Drafted:
+def draft_proposal(
+    *, company: Company, agent: Agent | None, draft: Draft, actor: Actor, now: datetime
+) -> Drafted:
     """Store a proposal for `agent` in `company`; it waits for a person at once unless something is open.
+
+    Without an agent it may set parameters of the company, and nothing else.
 
     Text from a key or a job is redacted first. A learning point that is pending, applied, or was rejected in
     the last 90 days makes no new item; the pending one's `seen_count` rises.
-    Errors: VALIDATION_ERROR with pointers, NOT_FOUND for rows and documents that an item needs.
+    Errors: VALIDATION_ERROR with pointers, NOT_FOUND for rows and documents that an item needs,
+    PARAMETER_OUT_OF_RANGE.
     """
-    draft = _checked(draft if actor.is_person else _redacted(draft))
+    draft = _checked(draft if actor.is_person else _redacted(draft), agent)
     with logged_checks() as checks:
         # Drafts of one company come one after the other, so that two equal ones at once are seen as such.
         number = lock_numbers(company_id=company.pk, prefix=PREFIX)
@@ -116,6 +123,7 @@ def _computed(draft: Draft, context: Context) -> tuple[list[ProposalItem], list[
             target=wanted.target,
             new_target=wanted.new_target,
             operation=wanted.operation,
+            reverts_id=wanted.reverts,
         )
         tried, entries = dict(bases), len(context.checks)
         try:
@@ -129,6 +137,9 @@ def _computed(draft: Draft, context: Context) -> tuple[list[ProposalItem], list[
             known[earlier.proposal_id] = earlier.proposal
             del context.checks[entries:]
             continue
+        if item.faults and not operation_for(item.operation, item.target).keeps_faulty:
+            detail = item.faults[0]["detail"]
+            raise invalid(f"/items/{index}", detail, code="VALIDATION_ERROR")
         bases = tried
         items.append(item)
     return items, list(known.values())
@@ -141,13 +152,19 @@ def earlier_item(item: ProposalItem, context: Context) -> ProposalItem | None:
         status__in=[ItemStatus.PENDING, ItemStatus.APPROVED],
     )
     applied = Q(status=ItemStatus.APPLIED)
+    about = Q(proposal__agent=context.agent)
+    if item.operation == SET_PARAMETER:
+        # A value that was applied once and is gone may be wanted again; parameters belong to no agent.
+        about = Q()
+        if item.new_text != item.base_text:
+            applied = Q(pk__in=())
     rejected = Q(status=ItemStatus.REJECTED, changed_at__gte=context.now - REJECTED_FOR)
     return (
         ProposalItem.objects.filter(
             waiting | applied | rejected,
+            about,
             learning_key=item.learning_key,
             proposal__company=context.company,
-            proposal__agent=context.agent,
         )
         .select_related("proposal", "proposal__company")
         .order_by("-proposal_id")
@@ -172,7 +189,7 @@ def _stored(draft: Draft, items: list[ProposalItem], context: Context, number: i
         agent=context.agent,
         number=number,
         title=draft.title or _title(draft),
-        kind=draft.kind,
+        kind=draft.kind if context.agent else Kind.PARAMETER,
         trigger=draft.trigger,
         conversation_id=draft.conversation_id,
         user_id=draft.user_id,
@@ -240,9 +257,11 @@ def cleaned_path(path: str, counts: Counter[str]) -> str:
     return found.text
 
 
-def _checked(draft: Draft) -> Draft:
+def _checked(draft: Draft, agent: Agent | None) -> Draft:
     """The draft with clean texts. Errors: VALIDATION_ERROR naming each fault."""
     faults = []
+    if agent is None and any(item.operation != Operation.SET_PARAMETER for item in draft.items):
+        faults.append(Fault("/agent", "VALIDATION_ERROR", _("Name the agent whose change this is.")))
     for name, known in (("kind", Kind.values), ("trigger", Trigger.values)):
         if getattr(draft, name) not in known:
             faults.append(_unknown(f"/{name}", known))
@@ -269,6 +288,9 @@ def _item_faults(item: ItemDraft, at: str, may_be_blank: bool) -> list[Fault]:
         faults.append(_unknown(f"{at}/type", ItemType.values))
     if item.operation not in Operation.values:
         faults.append(_unknown(f"{at}/operation", Operation.values))
+    if item.operation == Operation.SET_PARAMETER and item.type != ItemType.PARAMETER:
+        detail = _("A parameter is set by an item of the type “parameter”.")
+        faults.append(Fault(f"{at}/operation", "VALIDATION_ERROR", detail))
     if length(item.content) > MAX_CONTENT:
         faults.append(_long(f"{at}/content", MAX_CONTENT, length(item.content)))
     says_nothing = is_blank(item.content) and item.new_text is None

@@ -192,7 +192,7 @@ def _replace_old_lines(item: ProposalItem, context: Context) -> None:
         )
     else:
         base = without_entries(item.base_text or "", [conflict["text"] for conflict in conflicts])
-        new_text = with_line(base, item.content, heading_for(item.type, context.agent.language))
+        new_text = with_line(base, item.content, heading_for(item.type, context.language))
         compute(item, context, bases, new_text)
     item.conflicts = conflicts
 

@@ -40,7 +40,7 @@ def look_back(proposal: Proposal, items: Sequence[ProposalItem], *, actor: Actor
     words = [proposal.title, *(item.content for item in items if item.content)]
     request = RecallRequest(
         task="\n".join(words)[:MAX_TASK],
-        tags=proposal.agent.tags,
+        tags=proposal.agent.tags if proposal.agent else (),
         files=[item.target for item in items if item.target != ROLE_TARGET][:MAX_QUERY_FILES],
         agent_id=proposal.agent_id,
         purpose=Purpose.AGENT_UPDATE,
@@ -150,7 +150,9 @@ def _rule_draft(proposal: Proposal, actor: Actor, now: datetime) -> Lesson:
         "references": [proposal.code],
         "related": list(proposal.cited_lessons),
     }
-    agent = proposal.agent if proposal.agent.company_id == proposal.company_id else None
+    agent = proposal.agent
+    if agent is not None and agent.company_id != proposal.company_id:
+        agent = None
     return create_lesson(
         company=proposal.company,
         values=values,

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime
 from typing import Any
 
 from django.db.models import F
 from django.utils.translation import gettext_lazy as _
 
+from agents.models import Agent
+from agents.services.editing import Edit, edit_agent
 from common.actors import Actor
 from common.errors import ApplicationError
 from evolution.proposals.models import Proposal, ProposalItem
@@ -33,6 +36,11 @@ def locked(proposal_id: int, expected: Collection[int] | None = None) -> Proposa
             extra={"current_version": proposal.version},
         )
     return proposal
+
+
+def agent_of(proposal: Proposal, edit: Edit) -> AbstractContextManager[Agent | None]:
+    """The proposal's agent, locked to be changed; None where it is about the company's parameters alone."""
+    return nullcontext() if proposal.agent_id is None else edit_agent(proposal.agent_id, edit)
 
 
 def context_of(proposal: Proposal, actor: Actor, now: datetime, checks: list) -> Context:

@@ -11,7 +11,7 @@ from django.conf import settings
 from django.db.models import F, Q, QuerySet
 from django.utils.translation import gettext_lazy as _
 
-from agents.models import AgentVersion, DocumentVersion
+from agents.models import AgentVersion, Document, DocumentVersion
 from agents.rules.paths import is_user_path
 from agents.selectors import current_documents
 from common.actors import Actor
@@ -81,12 +81,12 @@ def _claimable(now: datetime) -> Q:
     return Q(status=State.PENDING, attempts__lt=MAX_ATTEMPTS) & _free(now)
 
 
-def _of_repository(company_id: int, agent_id: int) -> QuerySet[GitMirrorCommit]:
+def _of_repository(company_id: int, agent_id: int | None) -> QuerySet[GitMirrorCommit]:
     rows = GitMirrorCommit.objects.filter(proposal__company=company_id, proposal__agent=agent_id)
     return rows.order_by("receipt_id").select_related("proposal__agent", "proposal__company", "receipt")
 
 
-def _work_off(company_id: int, agent_id: int, now: datetime) -> int:
+def _work_off(company_id: int, agent_id: int | None, now: datetime) -> int:
     """Commit what waits for one repository, in the order of the receipts; how many commits were made."""
     rows = list(_of_repository(company_id, agent_id).filter(_claimable(now)))
     if not rows:
@@ -181,19 +181,19 @@ def _changed(files: Files, changes: dict[str, str | None]) -> Files:
 
 def _user_files(proposal: Proposal) -> Files:
     """The company's own `users/**` documents of the agent, as they are now."""
-    documents = proposal.agent.documents.filter(company=proposal.company_id, is_body=False)
+    documents = Document.objects.filter(agent=proposal.agent_id, company=proposal.company_id, is_body=False)
     return {document.path: document.text for document in current_documents(documents)}
 
 
 def _body(proposal: Proposal, number: int) -> Files:
     """Path -> text of the agent's body at one of its versions, the rows as experiences.md."""
-    version = AgentVersion.objects.filter(agent_id=proposal.agent_id, number=number).first()
+    version = AgentVersion.objects.filter(agent=proposal.agent_id, number=number).first()
     if version is None:
         return {}
     snapshot = version.snapshot
     numbers = {path: place["version"] for path, place in snapshot["documents"].items()}
     versions = DocumentVersion.objects.filter(
-        document__agent_id=proposal.agent_id, document__is_body=True, document__path__in=numbers
+        document__agent=proposal.agent_id, document__is_body=True, document__path__in=numbers
     )
     stored = versions.values_list("pk", "document__path", "number")
     wanted = [pk for pk, path, number in stored if numbers[path] == number]

@@ -13,6 +13,7 @@ from common.receipts.models import Receipt
 from common.receipts.rules import Line, text_hash
 from common.receipts.services import write_receipt
 from evolution.proposals.models import Proposal, ProposalItem
+from evolution.proposals.operations import SET_PARAMETER
 
 #: item state -> line state; an item that still waits has no line.
 LINE_STATUS = {
@@ -53,7 +54,7 @@ def write_proposal_receipt(
         trigger=trigger,
         at=now,
         agent_id=proposal.agent_id,
-        agent_name=proposal.agent.name,
+        agent_name=proposal.agent.name if proposal.agent else "",
         proposal_code=proposal.code,
         lines=[_line(item, reason) for item in items],
         session_analysis={"session_id": proposal.conversation_id} if proposal.conversation_id else None,
@@ -86,13 +87,20 @@ def _about(proposal: Proposal, items: Iterable[ProposalItem]) -> dict[str, Any]:
     }
 
 
+def _content(item: ProposalItem) -> str:
+    """What the line says; of a parameter the values, because its words are only the reason."""
+    if item.operation == SET_PARAMETER:
+        return f"{item.base_text} → {item.new_text}"[:2000]
+    return item.content or (item.new_text or "")[:2000]
+
+
 def _line(item: ProposalItem, reason: str) -> Line:
     target = f"{item.target} → {item.new_target}" if item.new_target else item.target
     return Line(
         type=item.type,
         target=target[:255],
         status=LINE_STATUS[item.status],
-        content=item.content or (item.new_text or "")[:2000],
+        content=_content(item),
         risk_level=item.risk,
         document_version=item.result.get("document_version"),
         new_sha256=item.new_sha256,

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from agents.choices import Source
 from agents.rules.paths import is_user_path, user_of
 from agents.rules.protection import Outcome, Verdict
-from agents.services.editing import Edit, edit_agent
+from agents.services.editing import Edit
 from agents.services.protection import named
 from common.actors import Actor
 from common.errors import ApplicationError, invalid
@@ -24,7 +24,7 @@ from evolution.proposals.operations import operation_for
 from evolution.proposals.services.authority import Decision, check_confirmation
 from evolution.proposals.services.checks import Context, logged_checks
 from evolution.proposals.services.computing import is_foreign_body, place_of
-from evolution.proposals.services.locking import context_of, locked, move, wrong_state
+from evolution.proposals.services.locking import agent_of, context_of, locked, move, wrong_state
 from evolution.proposals.services.receipts import write_proposal_receipt
 
 
@@ -72,8 +72,8 @@ def roll_back(
 def _roll_back(rollback: _Rollback, reason: str, context: Context) -> Proposal:
     proposal, now = rollback.proposal, context.now
     items = list(proposal.items.filter(status=ItemStatus.APPLIED).order_by("-number"))
-    with edit_agent(proposal.agent_id, rollback.edit) as agent:
-        context.agent, before = agent, agent.version
+    with agent_of(proposal, rollback.edit) as agent:
+        context.agent, before = agent, agent.version if agent else None
         for item in items:
             _take_back(rollback, item, context)
     ProposalItem.objects.bulk_update(items, ["status", "changed_at", "result"])
@@ -89,11 +89,11 @@ def _roll_back(rollback: _Rollback, reason: str, context: Context) -> Proposal:
         reason=reason,
         detail={
             "agent_version_before": before,
-            "agent_version": agent.version,
+            "agent_version": agent.version if agent else None,
             "rolled_back_for": rollback.decision.decided_by,
         },
     )
-    if settings.AGENTS_GIT_ROOT:
+    if settings.AGENTS_GIT_ROOT and agent:
         GitMirrorCommit.objects.create(receipt=receipt, proposal=proposal)
     return proposal
 
@@ -124,7 +124,7 @@ def _check_protection(rollback: _Rollback, item: ProposalItem, verdicts: Iterabl
             if is_user_path(item.target):
                 is_owner = user_of(item.target) == decision.decided_by
             else:
-                is_owner = decision.actor.user_id == proposal.agent.owner_id
+                is_owner = decision.actor.is_person and decision.actor.user_id == proposal.owner_id
             if not is_owner:
                 message = _("Only the owner may restore %(rule)s.") % {"rule": named(verdict)}
                 raise ApplicationError("PERMISSION_DENIED", message)

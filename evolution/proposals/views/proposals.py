@@ -16,7 +16,7 @@ from common.api.versions import etag, expected_versions
 from common.api.views import FieldbookListView, FieldbookView, fields_of, validated
 from common.errors import ApplicationError, invalid
 from common.idempotency.services import Answer
-from evolution.proposals.choices import Kind, Risk, Status, Trigger
+from evolution.proposals.choices import Kind, Operation, Risk, Status, Trigger
 from evolution.proposals.models import Proposal
 from evolution.proposals.rules.display import proposal_text
 from evolution.proposals.selectors import get_proposal, proposals_of
@@ -87,7 +87,11 @@ class ProposalListView(FieldbookListView):
 
     def _draft(self, request: Request) -> Answer:
         fields = validated(ProposalInputSerializer, request.data)
-        agent = get_agent(self.caller.company, fields["agent"], self.caller.agent_id)
+        agent = None
+        if fields.get("agent") is not None:
+            agent = get_agent(self.caller.company, fields["agent"], self.caller.agent_id)
+        if agent is None or any(item["operation"] == Operation.SET_PARAMETER for item in fields["items"]):
+            self.caller.check_unbound()  # parameters are the whole company's
         draft = Draft(
             kind=fields.get("kind") or Kind.LEARNING,
             trigger=Trigger.MANUAL,
@@ -164,7 +168,7 @@ class ProposalTextView(ProposalView):
     @extend_schema(responses=TextAnswerSerializer)
     def get(self, request: Request, code: str) -> Response:
         proposal = self.proposal(code)
-        text = proposal_text(proposal, list(proposal.items.all()), proposal.agent.language)
+        text = proposal_text(proposal, list(proposal.items.all()), proposal.language)
         return Response({"text": text})
 
 

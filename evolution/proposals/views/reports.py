@@ -116,10 +116,12 @@ def audit_csv(items: QuerySet[ProposalItem]) -> HttpResponse:
     """The audit view as CSV with inert cells, for a spreadsheet (UTF-8 with BOM)."""
     out = StringIO()
     writer = csv.writer(out)
-    columns = ("at", "agent", "code", "type", "content", "status", "confirmed_by")
+    columns = ("agent", "code", "type", "content", "status", "confirmed_by")
     writer.writerow([str(title) for title in AUDIT_TITLES])
     for entry in audit_entries(items.iterator(chunk_size=2000)):
-        writer.writerow([escape_cell(str(getattr(entry, name))) for name in columns])
+        # The local time, as the page shows it and as a spreadsheet reads it.
+        at = timezone.localtime(entry.at).strftime("%Y-%m-%d %H:%M:%S")
+        writer.writerow([at, *(escape_cell(str(getattr(entry, name))) for name in columns)])
     response = HttpResponse(out.getvalue().encode("utf-8-sig"), content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = 'attachment; filename="audit.csv"'
     return response
