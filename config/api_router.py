@@ -8,6 +8,8 @@ from common.api.converters import CodeConverter, IdConverter
 from common.api.endpoints import me, openapi, receipts
 from evolution.lessons.views import capture, checks, lessons, metrics, recall
 from evolution.proposals.views import proposals, reports, teachings
+from evolution.parameters import views as parameters
+from evolution.proposals.views import parameters as parameter_doors
 from prompt.views import PromptView
 
 register_converter(IdConverter, "id")
@@ -73,6 +75,23 @@ urlpatterns = [
         for verb, view in proposals.VERBS.items()
     ],
     # Lessons
+    # Parameters
+    path("parameters", parameters.ParameterListView.as_view(), name="parameters"),
+    path(
+        "parameters/<slug:name>/changes",
+        parameters.ParameterChangeListView.as_view(),
+        name="parameter-changes",
+    ),
+    path(
+        "parameters/<slug:name>/propose",
+        parameter_doors.ProposeParameterView.as_view(),
+        name="parameter-propose",
+    ),
+    path(
+        "parameter-changes/<id:pk>/revert",
+        parameter_doors.RevertChangeView.as_view(),
+        name="parameter-change-revert",
+    ),
     path("lessons", lessons.LessonListView.as_view(), name="lessons"),
     path("lessons/index", lessons.LessonIndexView.as_view(), name="lessons-index"),
     path("lessons/template", lessons.LessonTemplateView.as_view(), name="lessons-template"),

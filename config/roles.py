@@ -21,6 +21,8 @@ _VIEW = [
     "lessons.view_repository",
     "memory.view_phrase",
     "receipts.view_receipt",
+    "parameters.view_parameter",
+    "parameters.view_parameterchange",
     "receipts.view_receiptline",
     "proposals.view_gitmirrorcommit",
     "proposals.view_proposal",
