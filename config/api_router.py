@@ -6,10 +6,11 @@ from agents.views import agents, documents, rows, versions
 from agents.views.receipts import AgentReceiptListView
 from common.api.converters import CodeConverter, IdConverter
 from common.api.endpoints import me, openapi, receipts
+from evolution.cycles import views as cycles
 from evolution.lessons.views import capture, checks, lessons, metrics, recall
-from evolution.proposals.views import proposals, reports, teachings
 from evolution.parameters import views as parameters
 from evolution.proposals.views import parameters as parameter_doors
+from evolution.proposals.views import proposals, reports, teachings
 from prompt.views import PromptView
 
 register_converter(IdConverter, "id")
@@ -74,7 +75,6 @@ urlpatterns = [
         path(f"proposals/<code:code>/{verb}", view.as_view(), name=f"proposal-{verb}")
         for verb, view in proposals.VERBS.items()
     ],
-    # Lessons
     # Parameters
     path("parameters", parameters.ParameterListView.as_view(), name="parameters"),
     path(
@@ -92,6 +92,7 @@ urlpatterns = [
         parameter_doors.RevertChangeView.as_view(),
         name="parameter-change-revert",
     ),
+    # Lessons
     path("lessons", lessons.LessonListView.as_view(), name="lessons"),
     path("lessons/index", lessons.LessonIndexView.as_view(), name="lessons-index"),
     path("lessons/template", lessons.LessonTemplateView.as_view(), name="lessons-template"),
@@ -106,6 +107,9 @@ urlpatterns = [
         path(f"{LESSON}/{verb}", view.as_view(), name=f"lesson-{verb}")
         for verb, view in lessons.VERBS.items()
     ],
+    # Learning
+    path("learning-items", cycles.LearningItemListView.as_view(), name="learning-items"),
+    path("learning-items/process", cycles.ProcessView.as_view(), name="learning-items-process"),
     # This document
     path("schema", openapi.SchemaView.as_view(), name="schema"),
     path("docs", openapi.DocsView.as_view(), name="docs"),

@@ -15,14 +15,15 @@ _VIEW = [
     "agents.view_protectedpath",
     "companies.view_company",
     "experiences.view_experience",
+    "knowledge.view_learningitem",
     "lessons.view_changecheck",
     "lessons.view_lesson",
     "lessons.view_recalllog",
     "lessons.view_repository",
     "memory.view_phrase",
-    "receipts.view_receipt",
     "parameters.view_parameter",
     "parameters.view_parameterchange",
+    "receipts.view_receipt",
     "receipts.view_receiptline",
     "proposals.view_gitmirrorcommit",
     "proposals.view_proposal",
@@ -40,6 +41,8 @@ _EDIT = [
     "experiences.add_experience",
     "experiences.change_experience",
     "experiences.delete_experience",
+    "knowledge.add_learningitem",
+    "knowledge.change_learningitem",
     "lessons.add_lesson",
     "lessons.change_lesson",
     "proposals.add_proposal",
@@ -47,6 +50,7 @@ _EDIT = [
 ]
 
 _APPROVE = [
+    "knowledge.change_learningitem",
     "lessons.change_lesson",
     "lessons.confirm_lesson",
     "lessons.delete_lesson",

@@ -23,6 +23,10 @@ SCHEDULE = {
         "task": "evolution.lessons.tasks.capture_lessons",
         "schedule": crontab(minute=20),
     },
+    "every-10-minutes-process-urgent-learning": {
+        "task": "evolution.cycles.tasks.process_urgent_learning",
+        "schedule": crontab(minute="*/10"),
+    },
     "every-5-minutes-mirror-commits": {
         "task": "evolution.proposals.tasks.mirror_commits",
         "schedule": crontab(minute="*/5"),

@@ -73,6 +73,12 @@ SIDEBAR = {
                     "permission": _may("lessons.view_recalllog"),
                 },
                 _entry(
+                    _("Learning queue"),
+                    "low_priority",
+                    "knowledge_learningitem",
+                    "knowledge.view_learningitem",
+                ),
+                _entry(
                     _("Checks of changes"),
                     "checklist",
                     "lessons_changecheck",

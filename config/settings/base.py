@@ -57,6 +57,7 @@ INSTALLED_APPS = [
     "evolution.lessons",
     "evolution.memory",
     "evolution.proposals",
+    "evolution.cycles",
     "prompt",
     "config",
 ]

@@ -17,6 +17,7 @@ DRAFTS_OR_DECIDES = "epac"
 EDITS_SOMEWHERE = "easc"
 MANAGES_SOMEWHERE = "asc"
 DECIDES_SOMEWHERE = "pasc"
+DRAFTS_OR_DECIDES_SOMEWHERE = "epasc"
 
 #: name -> (who may open it, who may send it)
 PAGES: dict[str, tuple[str, str]] = {
@@ -84,6 +85,11 @@ PAGES: dict[str, tuple[str, str]] = {
     "admin:experiences_experience_import": (EDITS_SOMEWHERE, EDITS_SOMEWHERE),
     "admin:index": (EVERYBODY, EVERYBODY),
     "admin:jsi18n": (EVERYBODY, NOBODY),
+    "admin:knowledge_learningitem_add": (NOBODY, NOBODY),
+    "admin:knowledge_learningitem_change": (SEES, NOBODY),
+    "admin:knowledge_learningitem_changelist": (EVERYBODY, EVERYBODY),
+    "admin:knowledge_learningitem_delete": (NOBODY, NOBODY),
+    "admin:knowledge_learningitem_history": (SEES, SEES),
     "admin:lessons_changecheck_add": (NOBODY, NOBODY),
     "admin:lessons_changecheck_change": (SEES, NOBODY),
     "admin:lessons_changecheck_changelist": (EVERYBODY, EVERYBODY),
@@ -185,6 +191,7 @@ ACTIONS: dict[tuple[str, str], str] = {
     ("experiences.Experience", "disable_chosen"): EDITS_SOMEWHERE,
     ("experiences.Experience", "delete_selected"): EDITS_SOMEWHERE,
     ("experiences.Experience", "export_chosen"): EVERYBODY,
+    ("knowledge.LearningItem", "replay_chosen"): DRAFTS_OR_DECIDES_SOMEWHERE,
     ("lessons.Lesson", "confirm_chosen"): DECIDES_SOMEWHERE,
     ("lessons.Lesson", "reject_chosen"): DECIDES_SOMEWHERE,
     ("lessons.Lesson", "archive_chosen"): DECIDES_SOMEWHERE,

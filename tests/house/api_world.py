@@ -107,6 +107,8 @@ ROUTES: dict[str, dict[str, Rights]] = {
     f"{LESSON}/archive": {"POST": _rights(STAFF)},
     f"{LESSON}/restore": {"POST": _rights(STAFF)},
     f"{LESSON}/promote": {"POST": _rights(STAFF)},
+    "learning-items": {"GET": _rights(READ, OWN), "POST": _rights(REPORT)},
+    "learning-items/process": {"POST": _rights(REPORT, OWN)},
 }
 
 #: Query strings without which a route answers 400.
@@ -146,6 +148,11 @@ BODIES: dict[tuple[str, str], Any] = {
         "commits": [{"sha": "a" * 40, "subject": "fix: new", "files": ["src/a.py"]}],
     },
     ("POST", "recalls/<uuid:recall_id>/outcome"): lambda parts: {"lesson": parts["older"], "helped": True},
+    ("POST", "learning-items"): lambda parts: {
+        "agent": parts["pk"],
+        "source_type": "error_fix",
+        "source_id": "new",
+    },
     ("POST", "lessons"): lambda parts: {"title": "new", "agent": parts["pk"]},
     ("PATCH", LESSON): {"severity": "high"},
     ("POST", f"{LESSON}/reject"): {"reason": "not needed"},
@@ -178,6 +185,14 @@ def build(company: Company, canary: str, drafts: int = 1) -> dict[str, Any]:
         item = {**ITEM, "content": f"{canary} proposal {number}"}
         drafted = runtime.post("proposals", {"agent": agent.pk, "items": [item], "title": canary})
         assert drafted.status_code == 201, drafted.content.decode()
+    item = {
+        "source_type": "error_fix",
+        "source_id": canary,
+        "agent": agent.pk,
+        "metadata": {"solution": canary},
+    }
+    reported = runtime.post("learning-items", item)
+    assert reported.status_code == 201, reported.content.decode()
     return {
         "pk": agent.pk,
         "row_id": agent.experiences.get().pk,

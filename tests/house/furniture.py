@@ -13,6 +13,7 @@ from agents.services.documents import put_document
 from common.accounts.models import User
 from common.companies.models import ApiKey, Company
 from common.receipts.models import Receipt, ReceiptLine
+from evolution.knowledge.models import LearningItem
 from evolution.lessons.models import ChangeCheck, Lesson, RecallLog, Repository
 from evolution.lessons.rules.check_request import checked_check
 from evolution.lessons.rules.recall_request import checked_request
@@ -43,6 +44,7 @@ class House:
             receipt=self.rows[Receipt], proposal=self.rows[Proposal], status=GitMirrorCommit.State.FAILED
         )
 
+        self.rows[LearningItem] = LearningItem.objects.get(company=acme)
         self.rows[Lesson] = Lesson.objects.get(company=acme, status="active")
         self.rows[RecallLog] = RecallLog.objects.get(company=acme, reference="PR-7")
         self.rows[Repository] = Repository.objects.get(company=acme)
@@ -76,6 +78,9 @@ def _furnish(acme: Company) -> House:
     item = {"type": "experience", "operation": "add_experience", "content": "先看监控。"}
     drafted = factories.ApiClient(key).post("proposals", {"agent": agent.pk, "items": [item]})
     assert drafted.status_code == 201, drafted.content.decode()
+    fix = {"error_type": "超时", "root_cause": "连接池太小", "solution": "放大连接池"}
+    item = {"source_type": "error_fix", "source_id": "错误-1", "agent": agent.pk, "metadata": fix}
+    assert factories.ApiClient(key).post("learning-items", item).status_code == 201
     _recall(acme)
     report = {
         "scanned": 9,

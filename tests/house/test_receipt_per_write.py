@@ -37,6 +37,7 @@ RECEIPTS = {
     ("POST", "lessons/recall"): 0,  # reads; its log is no change
     ("POST", "lessons/check"): 0,  # advises
     ("POST", "recalls/<uuid:recall_id>/outcome"): 0,  # counts
+    ("POST", "learning-items"): 0,  # waits; nothing is learnt yet
     ("POST", "lessons"): 0,  # a draft counts for nothing yet
     ("PATCH", LESSON): 0,  # the same
     ("POST", f"{LESSON}/archive"): 0,  # a draft: 409
