@@ -73,6 +73,7 @@ class Migration(migrations.Migration):
                 ('applied_at', models.DateTimeField(blank=True, null=True, verbose_name='applied')),
                 ('last_decay_at', models.DateTimeField(blank=True, null=True, verbose_name='last decay')),
                 ('deprecated_at', models.DateTimeField(blank=True, null=True, verbose_name='deprecated')),
+                ('deprecated_by', models.CharField(blank=True, max_length=200, verbose_name='deprecated by')),
                 ('archived_at', models.DateTimeField(blank=True, null=True, verbose_name='archived')),
                 ('quarantined_at', models.DateTimeField(blank=True, editable=False, null=True, verbose_name='in quarantine since')),
                 ('confirmed_by', models.CharField(blank=True, max_length=200, verbose_name='confirmed by')),
@@ -288,5 +289,20 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='outcome',
             constraint=models.CheckConstraint(condition=models.Q(('bugs_introduced__lte', 1000)), name='knowledge_outcome_bugs'),
+        ),
+        migrations.CreateModel(
+            name='CausalScore',
+            fields=[
+                ('knowledge', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='causal', serialize=False, to='knowledge.knowledge', verbose_name='knowledge')),
+                ('samples', models.PositiveIntegerField(default=0, verbose_name='outcomes')),
+                ('score', models.DecimalField(decimal_places=3, default=Decimal('0'), max_digits=4, verbose_name='causal score')),
+                ('warned_at', models.DateTimeField(blank=True, null=True, verbose_name='warning made')),
+                ('company', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='companies.company', verbose_name='company')),
+            ],
+            options={
+                'verbose_name': 'causal score',
+                'verbose_name_plural': 'causal scores',
+                'indexes': [models.Index(fields=['company', 'samples'], name='knowledge_causal_known')],
+            },
         ),
     ]

@@ -60,7 +60,8 @@ class Knowledge(models.Model):
 
     `confidence` is what replaying the events gives. `vouched` is the confidence when a person last stood for the
     item: how far one runtime alone can raise it is counted from there. `title_key` finds the same finding again.
-    Only `confirm` makes it active, for exactly the text of `confirmed_sha256`.
+    Only a person makes it active, for exactly the text of `confirmed_sha256`. What a person deprecated
+    (`deprecated_by`) no confidence brings back.
     """
 
     company = models.ForeignKey(Company, models.PROTECT, related_name="knowledge", verbose_name=_("company"))
@@ -119,6 +120,7 @@ class Knowledge(models.Model):
     applied_at = models.DateTimeField(_("applied"), null=True, blank=True)
     last_decay_at = models.DateTimeField(_("last decay"), null=True, blank=True)
     deprecated_at = models.DateTimeField(_("deprecated"), null=True, blank=True)
+    deprecated_by = models.CharField(_("deprecated by"), max_length=200, blank=True)
     archived_at = models.DateTimeField(_("archived"), null=True, blank=True)
     quarantined_at = models.DateTimeField(_("in quarantine since"), null=True, blank=True, editable=False)
     confirmed_by = models.CharField(_("confirmed by"), max_length=200, blank=True)

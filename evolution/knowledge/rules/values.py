@@ -137,8 +137,9 @@ def _text(pointer: str, value: Any, limit: int, faults: _Faults) -> str:
         faults.append(Fault(pointer, "VALIDATION_ERROR", _("This must be a text.")))
         return ""
     if forbidden_character(value):
-        detail = _("The text contains a character that cannot be stored.")
-        faults.append(Fault(pointer, "VALIDATION_ERROR", detail))
+        faults.append(
+            Fault(pointer, "VALIDATION_ERROR", _("The text contains a character that cannot be stored."))
+        )
         return ""
     if is_blank(value):
         return ""

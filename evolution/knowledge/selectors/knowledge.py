@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from common.companies.models import Company
@@ -45,7 +46,7 @@ def same_finding(company_id: int, agent_id: int | None, category: str, key: str)
         company_id=company_id, category=category, title_key=key, quarantined_at=None
     ).exclude(status=Status.ARCHIVED)
     for owner in dict.fromkeys([agent_id, None]):
-        found = items.filter(agent_id=owner).order_by("pk").first()
+        found = items.filter(Q(agent_id=owner)).order_by("pk").first()
         if found is not None:
             return found
     return None

@@ -78,11 +78,14 @@ def record_event(
 
 
 def settle_status(item: Knowledge, parameters: Parameters, now: datetime) -> None:
-    """Deprecate what fell below the threshold, bring back what rose to it; drafts and archived ones stay."""
+    """Deprecate what fell below the threshold, bring back what fell so and rose again.
+
+    Drafts and archived items stay, and what a person deprecated.
+    """
     low = is_deprecated(item.confidence, parameters)
     if low and item.status == Status.ACTIVE:
         item.status, item.deprecated_at = Status.DEPRECATED, now
-    elif not low and item.status == Status.DEPRECATED and item.confirmed_sha256:
+    elif not low and item.status == Status.DEPRECATED and item.confirmed_sha256 and not item.deprecated_by:
         item.status, item.deprecated_at = Status.ACTIVE, None
 
 
