@@ -2,11 +2,12 @@
 
 from evolution.knowledge.models.knowledge import PREFIX, ConfidenceEvent, Knowledge
 from evolution.knowledge.models.queue import QUEUE_PREFIX, LearningItem
-from evolution.knowledge.models.use import Injection, Outcome
+from evolution.knowledge.models.use import CausalScore, Injection, Outcome
 
 __all__ = [
     "PREFIX",
     "QUEUE_PREFIX",
+    "CausalScore",
     "ConfidenceEvent",
     "Injection",
     "Knowledge",

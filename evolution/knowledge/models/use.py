@@ -1,9 +1,10 @@
-"""Injection: what was handed out before a phase; Outcome: what using it brought."""
+"""Injection: what was handed out before a phase; Outcome: what using it brought; CausalScore: their sum."""
 
 from __future__ import annotations
 
 import uuid
 from datetime import datetime, timedelta
+from decimal import Decimal
 
 from django.db import models
 from django.db.models import Q
@@ -133,3 +134,28 @@ class Outcome(models.Model):
 
     def __str__(self) -> str:
         return f"{self.code} {self.result}"
+
+
+class CausalScore(models.Model):
+    """What the outcomes of one item say, kept beside them so that ten thousand items can be ranked.
+
+    `samples` are the outcomes that count. `services.outcomes.refresh_scores` writes it with every change of them.
+    `warned_at`: when a warning was made of the item, of which there is never a second one.
+    """
+
+    knowledge = models.OneToOneField(
+        Knowledge, models.CASCADE, primary_key=True, related_name="causal", verbose_name=_("knowledge")
+    )
+    company = models.ForeignKey(Company, models.PROTECT, related_name="+", verbose_name=_("company"))
+    samples = models.PositiveIntegerField(_("outcomes"), default=0)
+    score = models.DecimalField(_("causal score"), max_digits=4, decimal_places=3, default=Decimal(0))
+    warned_at = models.DateTimeField(_("warning made"), null=True, blank=True)
+
+    class Meta:
+        verbose_name = _("causal score")
+        verbose_name_plural = _("causal scores")
+        # The scores of a company that are known.
+        indexes = [models.Index(fields=["company", "samples"], name="knowledge_causal_known")]
+
+    def __str__(self) -> str:
+        return f"{self.knowledge_id} {self.score}"
