@@ -234,3 +234,39 @@ def test_the_desk_costs_the_same_however_many_wait(
             with django_assert_num_queries(count):
                 person.get(url)
     assert client.get(DESK).context["queue"].total == min(waiting + 3, COUNTED + 1)
+
+
+def test_a_rule_that_names_no_rule_yet_leads_to_where_it_gets_one_and_back(signed_in, administrator, acme):
+    agent = make_agent(acme, name="ops")
+    lesson = make_lesson(acme, NOW, "draft", category="RULE-EXP", takeaway="Test first.", agent=agent)
+    client = signed_in(administrator)
+    make, choose = client.get(f"{DESK}?p={lesson.pk}").context["shown"].rule_ways
+    assert choose[1] == f"/admin/lessons/lesson/{lesson.pk}/change/#id_rule_experience"
+    values = form_values(client.get(make[1]))
+    page = client.post(make[1], {**values, "agent": agent.pk}, follow=True)
+    assert page.redirect_chain[-1][0] == f"{DESK}?p={lesson.pk}"
+    shown = page.context["shown"]
+    assert (shown.rule_ways, shown.can_confirm) == ([], True)
+    assert shown.lesson.rule_experience.content == "Test first."
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({"category": "RULE-EXP"}, ["Make it an experience", "Choose the experience or document"]),
+        ({"category": "RULE-EXP", "takeaway": "x" * 301}, ["Choose the experience or document"]),
+        ({"category": "PRACT-EXP"}, []),
+    ],
+    ids=["rule", "too long for an experience", "practice"],
+)
+def test_only_ways_to_a_rule_that_lead_somewhere_are_offered(
+    signed_in, administrator, acme, fields, expected
+):
+    lesson = make_lesson(acme, NOW, "draft", **fields)
+    page = signed_in(administrator).get(f"{DESK}?p={lesson.pk}")
+    assert [str(name) for name, _url in page.context["shown"].rule_ways] == expected
+
+
+def test_ways_to_a_rule_are_for_those_who_may_go_them(signed_in, viewer, acme):
+    lesson = make_lesson(acme, NOW, "draft", category="RULE-EXP")
+    assert signed_in(viewer).get(f"{DESK}?p={lesson.pk}").context["shown"].rule_ways == []

@@ -23,7 +23,7 @@ from common.errors import ApplicationError
 from evolution.lessons.admin.files import file_response
 from evolution.lessons.admin.form import LessonForm, shown_value
 from evolution.lessons.admin.shown import ShownLesson
-from evolution.lessons.admin.verbs import CHANGE, CONFIRM, LessonVerbs, is_number
+from evolution.lessons.admin.verbs import CHANGE, CONFIRM, LessonVerbs, is_number, rule_ways
 from evolution.lessons.choices import Status
 from evolution.lessons.models import Lesson
 from evolution.lessons.rules.lifecycle import DELETABLE
@@ -152,6 +152,7 @@ class LessonPage(HeldAdmin, LessonVerbs):
             lesson,
             may_decide=may_write and request.user.has_perm(CONFIRM),
             may_edit=may_write and request.user.has_perm(CHANGE),
+            rule_ways=rule_ways(request, lesson) if may_write else (),
         )
 
     def _buttons(self, request: HttpRequest, lesson: Lesson) -> list[dict[str, Any]]:

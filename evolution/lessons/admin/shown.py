@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -114,6 +114,8 @@ class ShownLesson:
     lesson: Lesson
     may_decide: bool = False
     may_edit: bool = False
+    #: (what to do, address) of the ways to name the rule that a RULE-EXP lacks.
+    rule_ways: Sequence[tuple[Any, str]] = ()
 
     @property
     def url(self) -> str:
@@ -168,6 +170,11 @@ class ShownLesson:
     @property
     def is_draft(self) -> bool:
         return self.lesson.status == Status.DRAFT
+
+    @property
+    def lacks_only_rule(self) -> bool:
+        """Whether nothing is left to type: only the rule has to be named."""
+        return bool(self.rule_ways) and len(self.missing) == 1
 
     @property
     def can_confirm(self) -> bool:

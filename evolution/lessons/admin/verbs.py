@@ -41,6 +41,8 @@ log = structlog.get_logger(__name__)
 CONFIRM, PROMOTE, CHANGE = "lessons.confirm_lesson", "lessons.promote_lesson", "lessons.change_lesson"
 #: Lessons in one bulk decision: as many as a person can still read on one page.
 MAX_CHOSEN = 100
+#: Who comes from the drafts desk goes back to it.
+DESK = "desk"
 #: What a confirmation looks at.
 RELATED = ("company", "agent", "supersedes")
 
@@ -177,6 +179,8 @@ class LessonVerbs(FieldbookAdmin):
         if not request.user.has_perm(verb.permission):
             raise PermissionDenied
         page = reverse("admin:lessons_lesson_change", args=[lesson.pk])
+        if request.GET.get("from") == DESK:
+            page = f"{reverse('admin:lessons_lesson_desk')}?p={lesson.pk}"
         title = f"{verb.title}: {lesson.code} {show_hidden(lesson.title)}"
         return self._ask(request, [lesson], verb, title=title, back=page)
 
@@ -307,6 +311,22 @@ def left_out(lesson: Lesson, verb: Verb) -> Any:
     if verb.slug == "promote":
         return _not_promotable(lesson)
     return ""
+
+
+def rule_ways(request: HttpRequest, lesson: Lesson) -> list[tuple[Any, str]]:
+    """(what to do, address) of the ways in which this person can name the rule that a draft RULE-EXP lacks."""
+    has_rule = lesson.rule_experience_id or lesson.rule_document_id
+    if lesson.status != Status.DRAFT or lesson.category != Category.RULE or has_rule:
+        return []
+    ways: list[tuple[Any, str]] = []
+    verb = VERBS["promote"]
+    if request.user.has_perm(PROMOTE) and not left_out(lesson, verb):
+        url = reverse("admin:lessons_lesson_promote", args=[lesson.pk])
+        ways.append((verb.title, f"{url}?v={lesson.version}&from={DESK}"))
+    if request.user.has_perm(CHANGE):
+        page = reverse("admin:lessons_lesson_change", args=[lesson.pk])
+        ways.append((_("Choose the experience or document"), f"{page}#id_rule_experience"))
+    return ways
 
 
 def _not_promotable(lesson: Lesson) -> Any:
