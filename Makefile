@@ -68,7 +68,7 @@ $(VENV)/.uv: $(VENV)/.created
 define install
 	@echo "Installing $(1) ..."
 	@if [ -x $(BIN)/uv ]; then \
-	    $(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r $(1); \
+	    $(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python --require-hashes -r $(1); \
 	else \
 	    $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(1); \
 	fi

@@ -81,8 +81,8 @@ def plan(monkeypatch, environment, postgres="", redis="", browser="/usr/bin/chro
     monkeypatch.setattr(runner, "reachable_postgres", lambda url: postgres)
     monkeypatch.setattr(runner, "reachable_redis", lambda url: redis)
     monkeypatch.setattr(runner, "find_browser", lambda env: browser)
-    groups, missing = runner.plan(environment, seed=1)
-    return {suite.name: suite for group in groups for suite in group}, missing
+    suites, missing = runner.plan(environment, seed=1)
+    return {suite.name: suite for suite in suites}, missing
 
 
 def test_nothing_is_missing_where_everything_is_there(monkeypatch):
@@ -115,11 +115,22 @@ def test_a_suite_that_hangs_is_ended_and_counted_as_failed(monkeypatch, tmp_path
     assert result.code == -15
 
 
+def test_two_suites_run_at_a_time_and_the_others_follow(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(runner, "RESULTS", tmp_path)
+    monkeypatch.setattr(runner, "ROOT", tmp_path)
+    waits = [runner.sys.executable, "-c", "input()"]
+    suites = [runner.Suite(name, waits, {}) for name in ("one", "two", "three")]
+    results = runner.run_together(suites, limit_seconds=60)
+    shown = [line for line in capsys.readouterr().out.splitlines() if line.endswith("started")]
+    assert shown == ["one: started", "two: started", "three: started"]
+    assert sorted(result.suite.name for result in results) == ["one", "three", "two"]
+
+
 @pytest.mark.parametrize(("missing", "code"), [([], 0), (["browser tests (none)"], 1)])
 def test_require_all_fails_on_anything_left_out(monkeypatch, tmp_path, outcome, missing, code):
     results = [outcome("sqlite", PASS)]
     monkeypatch.setattr(runner, "RESULTS", tmp_path / "results")
-    monkeypatch.setattr(runner, "plan", lambda environment, seed: ([[results[0].suite]], list(missing)))
+    monkeypatch.setattr(runner, "plan", lambda environment, seed: ([results[0].suite], list(missing)))
     monkeypatch.setattr(runner, "run_together", lambda suites, limit: results)
     monkeypatch.setattr(runner.sys, "argv", ["bin/test", "--require-all"])
     monkeypatch.setattr(runner.signal, "signal", lambda *args: None)
