@@ -10,7 +10,10 @@ from common.models import AppendOnlyModel, AppendOnlyQuerySet
 
 
 class ParameterQuerySet(models.QuerySet["Parameter"]):
-    """Values by company."""
+    """Values by company, and by who may see them: a superuser all, others their companies'."""
+
+    def seen_by(self, user) -> ParameterQuerySet:
+        return self if user.is_superuser else self.filter(company__in=user.companies.values("pk"))
 
     def of_company(self, company: Company) -> ParameterQuerySet:
         return self.filter(company=company)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from django.db.models import OuterRef, Subquery
 from django.utils.translation import gettext_lazy as _
 
 from common.companies.models import Company
@@ -93,6 +94,13 @@ def changes_of(company: Company, name: str) -> ParameterChangeQuerySet:
     """The history of one parameter, newest first. Errors: NOT_FOUND for a name that is no parameter."""
     spec_of(name)
     return ParameterChange.objects.of_company(company).filter(name=name).order_by("-at", "-id")
+
+
+def last_changes(company: Company) -> dict[str, ParameterChange]:
+    """Name -> the newest change, of the parameters that ever changed."""
+    newest = ParameterChange.objects.of_company(company).filter(name=OuterRef("name")).order_by("-at", "-id")
+    rows = ParameterChange.objects.of_company(company).filter(pk=Subquery(newest.values("pk")[:1]))
+    return {change.name: change for change in rows}
 
 
 def get_change(company: Company, pk: int) -> ParameterChange:

@@ -30,4 +30,5 @@ class ParameterChangeListView(FieldbookListView):
 
     @extend_schema(responses=ParameterChangeSerializer(many=True))
     def get(self, request: Request, name: str) -> Response:
+        self.caller.check_unbound()  # reasons and names of the whole company
         return self.page_of(changes_of(self.caller.company, name), ParameterChangeSerializer)

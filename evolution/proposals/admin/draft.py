@@ -21,11 +21,19 @@ from common.companies.models import Company
 from common.errors import ApplicationError
 from evolution.proposals.choices import ItemType, Kind, Operation, Trigger
 from evolution.proposals.models import Proposal
-from evolution.proposals.services.drafting import MAX_CONTENT, MAX_TITLE, Draft, ItemDraft, draft_proposal
+from evolution.proposals.services.drafting import (
+    MAX_CONTENT,
+    MAX_TITLE,
+    Draft,
+    Drafted,
+    ItemDraft,
+    draft_proposal,
+)
 
 #: The texts that a change of an agent's body can be, by the type of what was learnt.
 _KINDS = {
     ItemType.EXPERIENCE: Kind.EXPERIENCE,
+    ItemType.PARAMETER: Kind.PARAMETER,
     ItemType.ROLE: Kind.ROLE,
     ItemType.WORKFLOW: Kind.WORKFLOW_CHANGE,
 }
@@ -172,14 +180,19 @@ class DraftByHand(FieldbookAdmin):
         except ApplicationError as error:
             add_item_errors(form, error)
             return None
-        if drafted.proposal is None:
-            known = drafted.known[0]
-            told = _("%(code)s says this already (%(status)s); nothing new was stored.")
-            names = {"code": known.code, "status": known.get_status_display()}
-            messages.warning(request, told % names)
-            return known
-        messages.success(request, _("%(code)s was drafted.") % {"code": drafted.proposal.code})
-        return drafted.proposal
+        return told_of(request, drafted)
+
+
+def told_of(request: HttpRequest, drafted: Drafted) -> Proposal:
+    """The new proposal, or the one that says the same; the person is told which."""
+    if drafted.proposal is None:
+        known = drafted.known[0]
+        told = _("%(code)s says this already (%(status)s); nothing new was stored.")
+        names = {"code": known.code, "status": known.get_status_display()}
+        messages.warning(request, told % names)
+        return known
+    messages.success(request, _("%(code)s was drafted.") % {"code": drafted.proposal.code})
+    return drafted.proposal
 
 
 def add_item_errors(form: forms.Form, error: ApplicationError) -> None:

@@ -25,6 +25,7 @@ from evolution.proposals.admin.bulk import BulkDecisions
 from evolution.proposals.admin.draft import DraftByHand
 from evolution.proposals.admin.filters import SourceFilter, StatusFilter
 from evolution.proposals.admin.page import ProposalPage
+from evolution.proposals.admin.parameters import ParameterDrafts
 from evolution.proposals.admin.reports import Reports
 from evolution.proposals.admin.shown import RISK_COLOURS, STATUS_COLOURS
 from evolution.proposals.choices import Status
@@ -35,7 +36,7 @@ _MAX_NUMBER = 2**63 - 1
 
 
 @admin.register(Proposal)
-class ProposalAdmin(BulkDecisions, DraftByHand, Reports, ProposalPage):
+class ProposalAdmin(BulkDecisions, ParameterDrafts, DraftByHand, Reports, ProposalPage):
     """Proposals of the person's companies; riskiest first while they wait, newest first otherwise."""
 
     list_display = (

@@ -73,15 +73,17 @@ class RevertChangeView(ParameterDoor):
     """Draft a proposal that brings the value before the change back."""
 
     @extend_schema(request=RevertSerializer, responses={201: ProposalSerializer, 200: ProposalSerializer})
-    def post(self, request: Request, pk: int) -> Response:
+    def post(self, request: Request, change_id: int) -> Response:
         self.caller.check_unbound()
-        get_change(self.caller.company, pk)
-        return self.idempotently(request, f"parameter-changes/{pk}", lambda: self._revert(request, pk))
+        get_change(self.caller.company, change_id)
+        return self.idempotently(
+            request, f"parameter-changes/{change_id}", lambda: self._revert(request, change_id)
+        )
 
-    def _revert(self, request: Request, pk: int) -> Answer:
+    def _revert(self, request: Request, change_id: int) -> Answer:
         fields = validated(RevertSerializer, fields_of(request))
         drafted = propose_revert(
-            change=get_change(self.caller.company, pk),
+            change=get_change(self.caller.company, change_id),
             company=self.caller.company,
             reason=fields.get("reason") or "",
             actor=self.caller.actor,
