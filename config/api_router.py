@@ -10,6 +10,7 @@ from evolution.cycles import views as cycles
 from evolution.lessons.views import capture, checks, lessons, metrics, recall
 from evolution.parameters import views as parameters
 from evolution.proposals.views import parameters as parameter_doors
+from evolution.patterns import views as patterns
 from evolution.proposals.views import proposals, reports, teachings
 from prompt.views import PromptView
 
@@ -88,7 +89,7 @@ urlpatterns = [
         name="parameter-propose",
     ),
     path(
-        "parameter-changes/<id:pk>/revert",
+        "parameter-changes/<id:change_id>/revert",
         parameter_doors.RevertChangeView.as_view(),
         name="parameter-change-revert",
     ),

@@ -79,6 +79,12 @@ SIDEBAR = {
                     "knowledge.view_learningitem",
                 ),
                 _entry(
+                    _("Changes of parameters"),
+                    "history",
+                    "parameters_parameterchange",
+                    "parameters.view_parameterchange",
+                ),
+                _entry(
                     _("Checks of changes"),
                     "checklist",
                     "lessons_changecheck",
@@ -105,6 +111,7 @@ SIDEBAR = {
                 _entry(_("API keys"), "key", "companies_apikey", "companies.view_apikey"),
                 _entry(_("Protected paths"), "shield", "agents_protectedpath", "agents.view_protectedpath"),
                 _entry(_("Repositories"), "source", "lessons_repository", "lessons.view_repository"),
+                _entry(_("Parameters"), "tune", "parameters_parameter", "parameters.view_parameter"),
                 _entry(_("Phrases"), "record_voice_over", "memory_phrase", "memory.view_phrase"),
                 _entry(_("People"), "group", "accounts_user", "accounts.view_user"),
                 _entry(_("Roles"), "badge", "auth_group", "auth.view_group"),

@@ -58,6 +58,8 @@ class Address:
             "<int:agent_id>": house.agent.pk,
             "<int:number>": 1,
             "<str:kind>": "csv",
+            "<slug:name>": "injection_top_k",
+            "<int:change_id>": house.change.pk,
         }.items():
             url = url.replace(part, str(value))
         if "<" in url:

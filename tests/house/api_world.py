@@ -19,6 +19,7 @@ from evolution.lessons.rules.recall_request import checked_request
 from evolution.lessons.services.checking import check_and_store
 from evolution.lessons.services.recalling import recall_and_log
 from evolution.lessons.services.storing import create_lesson
+from evolution.parameters.services import Approval, set_parameter
 from tests.factories import SYSTEM, ApiClient, an_edit, make_agent, make_key
 
 READ, WRITE, REPORT, DECIDE, ANY, STAFF = "read", "agents:write", "report", "proposals:decide", "any", "staff"
@@ -92,6 +93,10 @@ ROUTES: dict[str, dict[str, Rights]] = {
     f"{PROPOSAL}/apply": {"POST": _rights(STAFF)},
     f"{PROPOSAL}/rollback": {"POST": _rights(STAFF)},
     "lessons": {"GET": _rights(READ, OWN), "POST": _rights(REPORT)},
+    "parameters": {"GET": _rights(READ, OWN)},
+    "parameters/<slug:name>/changes": {"GET": _rights(READ, OWN)},
+    "parameters/<slug:name>/propose": {"POST": _rights(REPORT, OWN)},
+    "parameter-changes/<id:change_id>/revert": {"POST": _rights(REPORT)},
     "lessons/index": {"GET": _rights(READ, OWN)},
     "lessons/template": {"GET": _rights(READ, OWN)},
     "lessons/recall": {"GET": _rights(READ, OWN), "POST": _rights(READ, OWN)},
@@ -145,6 +150,7 @@ BODIES: dict[tuple[str, str], Any] = {
     ("POST", "lessons/check"): {"reference": "PR-1", "modified_files": ["src/a.py"]},
     ("POST", "lessons/capture"): lambda parts: {
         "repository": parts["repository"],
+    ("POST", "parameters/<slug:name>/propose"): {"value": 9, "reason": "new"},
         "commits": [{"sha": "a" * 40, "subject": "fix: new", "files": ["src/a.py"]}],
     },
     ("POST", "recalls/<uuid:recall_id>/outcome"): lambda parts: {"lesson": parts["older"], "helped": True},
@@ -215,10 +221,27 @@ def _lessons(company: Company, agent: Agent, runtime: ApiClient, canary: str, dr
     now = timezone.now()
     older = create_lesson(company=company, values=values, actor=SYSTEM, now=now, agent=agent, status="active")
     for _draft in range(drafts):
+        "knowledge": knowledge.json()["id"],
+        "name": "injection_top_k",
+        "change_id": _parameter_change(company, canary),
         reported = runtime.post("lessons", {**values, "agent": agent.pk})
         assert reported.status_code == 201, reported.content.decode()
     request = checked_request({"files": f"src/{canary}.py", "task": f"{canary} task", "reference": canary})
     recalled = recall_and_log(company=company, request=request, actor=SYSTEM, now=now, agent=agent)
+def _parameter_change(company: Company, canary: str) -> int:
+    approval = Approval("EP-000", f"{canary} approver", f"{canary} reason")
+    change = set_parameter(
+        company_id=company.pk,
+        name="injection_top_k",
+        value=8,
+        expected=5,
+        approval=approval,
+        now=timezone.now(),
+    )
+    assert change is not None
+    return change.pk
+
+
     checked = {"reference": canary, "modified_files": [f"src/{canary}.py"], "subject": f"fix: {canary}"}
     check_and_store(company=company, request=checked_check(checked), actor=SYSTEM, now=now)
     name = f"{canary} repository"

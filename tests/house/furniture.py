@@ -19,6 +19,8 @@ from evolution.lessons.rules.check_request import checked_check
 from evolution.lessons.rules.recall_request import checked_request
 from evolution.lessons.services.checking import check_and_store
 from evolution.lessons.services.recalling import recall_and_log
+from evolution.parameters.models import Parameter, ParameterChange
+from evolution.parameters.services import Approval, set_parameter
 from evolution.proposals.models import GitMirrorCommit, Proposal, ProposalItem
 from experiences.models import Experience
 from tests import factories
@@ -45,6 +47,8 @@ class House:
         )
 
         self.rows[LearningItem] = LearningItem.objects.get(company=acme)
+        self.change = ParameterChange.objects.get(company=acme)
+        self.rows[Parameter], self.rows[ParameterChange] = Parameter.objects.get(company=acme), self.change
         self.rows[Lesson] = Lesson.objects.get(company=acme, status="active")
         self.rows[RecallLog] = RecallLog.objects.get(company=acme, reference="PR-7")
         self.rows[Repository] = Repository.objects.get(company=acme)
@@ -81,6 +85,10 @@ def _furnish(acme: Company) -> House:
     fix = {"error_type": "超时", "root_cause": "连接池太小", "solution": "放大连接池"}
     item = {"source_type": "error_fix", "source_id": "错误-1", "agent": agent.pk, "metadata": fix}
     assert factories.ApiClient(key).post("learning-items", item).status_code == 201
+    approval = Approval("EP-000", "审批人", "量过了")
+    set_parameter(
+        company_id=acme.pk, name="injection_top_k", value=8, expected=5, approval=approval, now=timezone.now()
+    )
     _recall(acme)
     report = {
         "scanned": 9,

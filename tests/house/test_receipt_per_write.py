@@ -27,6 +27,8 @@ WRITES = [
 RECEIPTS = {
     ("POST", f"{AGENT}/prompt"): 0,  # renders; changes nothing of the body
     ("POST", "proposals"): 0,  # a draft changes nothing yet
+    ("POST", "parameters/<slug:name>/propose"): 0,  # the same
+    ("POST", "parameter-changes/<id:change_id>/revert"): 0,  # the same
     ("POST", "teachings"): 0,  # the same
     ("PATCH", PROPOSAL): 0,  # the same
     ("PATCH", f"{PROPOSAL}/items/<id:number>"): 0,  # the same
