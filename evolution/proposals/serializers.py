@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.core.validators import RegexValidator
+from django.utils.translation import gettext_lazy as _
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
@@ -15,6 +17,15 @@ from evolution.proposals.services.locking import hash_of
 
 #: The id of an end user. Not ending in a dot: as a folder such an id would name another user's files.
 USER_ID = r"\A(?!.*\.\Z)[A-Za-z0-9._@-]{1,64}\Z"
+
+
+class UserIdField(TextField):
+    """The id of an end user: a text, never a number, which has more than one spelling (1.50)."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(allow_blank=False, **kwargs)
+        told = _("A user id has 1 to 64 letters, digits and the signs . _ @ -")
+        self.validators.append(RegexValidator(USER_ID, told))
 
 
 class ItemSerializer(serializers.ModelSerializer):
@@ -168,7 +179,7 @@ class ProposalInputSerializer(serializers.Serializer):
     title = TextField(required=False, allow_null=True)
     kind = TextField(required=False, allow_null=True)
     rationale = TextField(required=False, allow_null=True, max_length=10_000)
-    user_id = serializers.RegexField(USER_ID, required=False, allow_null=True)
+    user_id = UserIdField(required=False, allow_null=True)
     conversation_id = TextField(required=False, allow_null=True, max_length=200)
     cited_lessons = serializers.ListField(
         child=TextField(max_length=20), required=False, allow_null=True, max_length=50
@@ -210,7 +221,7 @@ class DecisionSerializer(serializers.Serializer):
     )
     reason = TextField(required=False, allow_null=True, max_length=2000)
     confirmation = TextField(required=False, allow_null=True, max_length=200)
-    decided_by = serializers.RegexField(USER_ID, required=False, allow_null=True)
+    decided_by = UserIdField(required=False, allow_null=True)
     note = TextField(required=False, allow_null=True, max_length=500)
     shown_hash = TextField(required=False, allow_null=True, max_length=64)
 

@@ -76,6 +76,26 @@ def test_the_difference_shows_a_missing_final_newline(runtime, acme):
     assert diff.count("\\ No newline at end of file") == 2
 
 
+@pytest.mark.parametrize(
+    "item",
+    [
+        LESSON,
+        {**LESSON, "operation": "update_experience", "target": "experiences/{row}"},
+        {**LESSON, "operation": "delete_experience", "target": "experiences/{row}"},
+        whole("system_prompt", "你是运维助手。\n\n先问。"),
+    ],
+)
+def test_what_is_no_file_misses_no_line_end(runtime, agent, signed_in, approver, item):
+    row = agent.experiences.order_by("order").first().pk
+    target = item.get("target", "").format(row=row)
+    diff = runtime.draft(agent, {**item, "target": target})["items"][0]["diff"]
+    assert diff and "No newline" not in diff
+    client, proposal = signed_in(approver), Proposal.objects.get()
+    for view in ("", "&view=unified"):
+        page = client.get(f"/admin/proposals/proposal/queue/?p={proposal.pk}{view}").content.decode()
+        assert proposal.code in page and "No newline" not in page and "⏎̸" not in page
+
+
 def test_items_of_one_proposal_build_on_each_other_however_the_path_is_spelled(runtime, agent):
     items = runtime.draft(agent, note("eins"), note("zwei", target="Memory//NOTES.md"))["items"]
     assert items[1]["target"] == "memory/notes.md"
@@ -336,3 +356,15 @@ def test_fields_that_only_the_server_sets_are_ignored(runtime, agent):
     assert (proposal["code"], proposal["company"], proposal["items"][0]["status"]) == (
         "EP-001", "acme", "pending",
     )  # fmt: skip
+
+
+@pytest.mark.parametrize("whose", ["other", "own"])
+def test_what_a_user_shares_with_another_agent_is_not_low(runtime, acme, agent, whose):
+    """A user decides about the memory with the agent that asks; that of another agent is "anything else"."""
+    other = make_agent(acme, name="b")
+    owner = {"other": other, "own": agent}[whose]
+    path = f"users/u1/agents/{owner.pk}/memory/x.md"
+    code = runtime.code(agent, {**NOTE, "type": "relationship_memory", "target": path})
+    assert runtime.get(f"proposals/{code}").json()["risk"] == {"other": "high", "own": "low"}[whose]
+    relayed = runtime.post(f"proposals/{code}/approve", {"decided_by": "u1"})
+    assert relayed.status_code == {"other": 403, "own": 200}[whose], relayed.content.decode()

@@ -81,6 +81,19 @@ def test_what_is_overdue_is_not_approved_although_the_job_has_not_closed_it(
     assert states() == (["applied"] if status == 200 else ["skipped", "pending"])
 
 
+def test_what_is_overdue_is_not_edited_either_and_stays_as_it_was(runtime, proposer, agent, time_machine_at):
+    """An edit would not make it approvable, and nobody may lengthen its life by one."""
+    since = waiting(runtime, agent)
+    before = runtime.get("proposals/EP-001").json()
+    with time_machine_at(since + MONTH + timedelta(seconds=1)):
+        proposer.client.force_login(proposer.person)
+        for change in ({"content": "anders"}, {}):
+            answer = proposer.patch("proposals/EP-001/items/1", change)
+            assert (answer.status_code, answer.json()["code"]) == (409, "STATE_CONFLICT")
+            assert "EP-001" in answer.json()["detail"]
+    assert runtime.get("proposals/EP-001").json() == before
+
+
 def test_an_edit_of_an_approved_one_starts_the_month_anew(runtime, approver_only, proposer, agent):
     waiting(runtime, agent)
     approver_only.post("proposals/EP-001/approve")

@@ -26,6 +26,8 @@ RISKS = [
     ("update", "guidance/tools.md", "high"),
     ("update", "users/u1/privacy.md", "high"),
     ("update", "users/u1/agents/7/relationship.md", "high"),
+    ("update", "users/u1/agents/8/memory/learned.md", "high"),
+    ("update", "users/u1/agents/other/memory/learned.md", "high"),
     ("create", "memory/deeper/x.md", "high"),
     ("create", "memory/x.txt", "high"),
     ("create", "notes.md", "high"),
@@ -40,7 +42,7 @@ RISKS = [
 
 @pytest.mark.parametrize(("operation", "target", "risk"), RISKS)
 def test_the_risk_follows_from_the_target(operation, target, risk):
-    assert risk_of(operation, target) == risk
+    assert risk_of(operation, target, agent_id=7) == risk
 
 
 @pytest.mark.parametrize(
@@ -50,15 +52,17 @@ def test_the_risk_follows_from_the_target(operation, target, risk):
         ("memory/x.md", "principles.md", "high"),
         ("principles.md", "memory/x.md", "high"),
         ("users/u1/profile.md", "users/u1/privacy.md", "high"),
+        ("users/u1/agents/7/memory/a.md", "users/u1/agents/7/memory/b.md", "low"),
+        ("users/u1/agents/7/memory/a.md", "users/u1/agents/8/memory/a.md", "high"),
     ],
 )
 def test_a_rename_has_the_risk_of_the_riskier_name(target, new_target, risk):
-    assert risk_of("rename", target, new_target) == risk
+    assert risk_of("rename", target, new_target, agent_id=7) == risk
 
 
 def test_a_document_that_calls_itself_a_row_is_no_row():
-    assert risk_of("create", "experiences/12") == "high"
-    assert risk_of("create", "parameters/decay") == "high"
+    assert risk_of("create", "experiences/12", agent_id=7) == "high"
+    assert risk_of("create", "parameters/decay", agent_id=7) == "high"
 
 
 @given(st.lists(st.sampled_from(ORDER)))

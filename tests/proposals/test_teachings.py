@@ -4,6 +4,7 @@ import pytest
 
 from evolution.proposals.models import Proposal
 from tests.factories import make_agent
+from tests.proposals.samples import PREFERENCE
 
 pytestmark = pytest.mark.django_db
 SKILL = "---\nname: contract-review\ndomain: 合同, contract\n---\n# 合同审查\n"
@@ -98,6 +99,19 @@ def test_a_user_id_that_would_name_another_users_folder_is_refused(runtime, agen
     answer = runtime.post("teachings", {"agent": agent.pk, "user_id": "u1.", "text": "记住，我喜欢表格"})
     assert answer.status_code == 400
     assert answer.json()["errors"][0]["pointer"] == "/user_id"
+
+
+@pytest.mark.parametrize("number", [1.5, 15, 1e3, True])
+def test_a_user_id_is_a_text_and_no_number(runtime, agent, number):
+    """1.5 and 1.50 are one number and two users."""
+    body = {"agent": agent.pk, "user_id": number, "text": "记住，我喜欢表格"}
+    answer = runtime.post("teachings", body)
+    assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (400, "/user_id")
+    assert runtime.post("proposals", {**body, "items": [PREFERENCE]}).json()["code"] == "VALIDATION_ERROR"
+    code = runtime.code(agent, PREFERENCE)
+    refused = runtime.post(f"proposals/{code}/approve", {"decided_by": number})
+    assert (refused.status_code, refused.json()["errors"][0]["pointer"]) == (400, "/decided_by")
+    assert list(Proposal.objects.values_list("status", flat=True)) == ["pending"]
 
 
 def test_a_runtime_relays_its_users_decision_on_a_low_risk_teaching(runtime, agent):

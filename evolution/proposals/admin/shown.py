@@ -22,7 +22,7 @@ from common.text import show_hidden
 from evolution.proposals.choices import FLAG_LABELS, ConflictChoice, ConflictKind, ItemStatus, Risk, Status
 from evolution.proposals.evidence import Evidence, said_by
 from evolution.proposals.models import Proposal, ProposalItem
-from evolution.proposals.operations import SET_PARAMETER
+from evolution.proposals.operations import SET_PARAMETER, operation_for
 from evolution.proposals.operations.role import ROLE_TARGET
 from evolution.proposals.rules.states import EDITABLE
 from evolution.proposals.selectors import LessonBeside
@@ -109,7 +109,7 @@ class ShownItem:
 
     @property
     def sides(self) -> list[SideBySideRow]:
-        return shown_texts(self.item.base_text or "", self.item.new_text or "")
+        return shown_texts(*_before_and_after(self.item))
 
     @property
     def unified(self) -> list[UnifiedLine]:
@@ -215,13 +215,18 @@ def unified_lines(item: ProposalItem) -> list[UnifiedLine]:
     """The difference as lines, three of context around each change."""
     lines = []
     kinds = {"+": "add", "-": "del", " ": ""}
-    for hunk in hunks(item.base_text or "", item.new_text or ""):
+    for hunk in hunks(*_before_and_after(item)):
         lines.append(UnifiedLine("hunk", SafeString(hunk.header)))
         for line in hunk.lines:
             lines.append(UnifiedLine(kinds[line.tag], visible(f"{line.tag}{line.text}")))
             if not line.newline:
                 lines.append(UnifiedLine("hunk", SafeString(r"\ No newline at end of file")))
     return lines
+
+
+def _before_and_after(item: ProposalItem) -> tuple[str, str]:
+    operation = operation_for(item.operation, item.target)
+    return operation.as_file(item.base_text), operation.as_file(item.new_text)
 
 
 def _verdict(item: ProposalItem, proposal: Proposal, entry: dict[str, str]) -> ShownVerdict:

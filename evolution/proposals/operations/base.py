@@ -133,6 +133,10 @@ class Operation(ABC):
         """The changes that the protection rules must judge."""
         return [Change(place.target, base, new_text)]
 
+    def as_file(self, text: str | None) -> str:
+        """A text of the target as its difference shows it: what is no file has no line end to miss."""
+        return f"{text}\n" if text else ""
+
     def lines(self, base: str | None) -> Iterable[str]:
         """What the target says already, entry by entry: a new line may repeat or contradict it."""
         return (entry.text for entry in entries(base or ""))

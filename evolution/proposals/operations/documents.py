@@ -92,6 +92,9 @@ class WriteDocument(Operation):
     def touches_body(self, place: Place) -> bool:
         return not is_user_path(place.target)
 
+    def as_file(self, text: str | None) -> str:
+        return text or ""
+
     def current(self, place: Place) -> Current:
         document = found(place, place.target)
         text = current_text(document)

@@ -54,7 +54,8 @@ def compute(item: ProposalItem, context: Context, bases: Bases, new_text: str | 
     _set_new_text(item, operation, place, new_text, context.code)
     if operation.chains:
         bases[item.target_key] = item.new_text
-    item.risk = risk_of(item.operation, item.target, item.new_target)
+    agent_id = context.agent.pk if context.agent else None
+    item.risk = risk_of(item.operation, item.target, item.new_target, agent_id=agent_id)
     item.status = ItemStatus.PENDING
     if is_foreign_body(operation, place):
         told = _("The shared body of _global cannot be changed by a proposal of another company.")
@@ -148,9 +149,8 @@ def _set_new_text(
         faults = list(error.errors)
     item.faults = _as_json(faults)
     item.new_sha256 = text_sha256(item.new_text)
-    item.diff = unified(
-        item.base_text or "", item.new_text or "", item.target, item.new_target or item.target
-    )
+    before, after = operation.as_file(item.base_text), operation.as_file(item.new_text)
+    item.diff = unified(before, after, item.target, item.new_target or item.target)
     item.learning_key = learning_key(item.target, item.operation, _taught(item))
 
 

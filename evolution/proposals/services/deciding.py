@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 from django.utils.timezone import localtime
@@ -30,9 +31,10 @@ from evolution.proposals.services.chains import LIVE, check_apart, earlier_bases
 from evolution.proposals.services.checks import Context, logged_checks
 from evolution.proposals.services.computing import block_protected, judge, place_of
 from evolution.proposals.services.locking import context_of, hash_of, locked, move, touch, wrong_state
+from evolution.proposals.services.quarantine import check_trusted
 from evolution.proposals.services.receipts import write_proposal_receipt
 
-__all__ = ["Decision", "approve", "close_without_approval", "reject", "skip"]
+__all__ = ["Decision", "approve", "check_in_time", "close_without_approval", "reject", "skip"]
 
 _DECIDED = (
     "status",
@@ -56,7 +58,8 @@ def approve(*, proposal_id: int, decision: Decision) -> Proposal:
     """
     with logged_checks() as checks:
         proposal = _open(proposal_id, decision, _("approved"))
-        _check_in_time(proposal, decision)
+        check_in_time(proposal, decision.now)
+        check_trusted(proposal)
         chosen = _chosen(proposal, decision)
         context = context_of(proposal, decision.actor, decision.now, checks)
         verdicts = {item.number: judge(item, context) for item in chosen}
@@ -126,9 +129,12 @@ def _open(proposal_id: int, decision: Decision, verb: object, *states: str) -> P
     return proposal
 
 
-def _check_in_time(proposal: Proposal, decision: Decision) -> None:
-    """What waited too long is not approved, also before the nightly job has closed it. Errors: STATE_CONFLICT."""
-    if Proposal.objects.overdue(decision.now).filter(pk=proposal.pk).exists():
+def check_in_time(proposal: Proposal, now: datetime) -> None:
+    """What waited too long is neither approved nor edited, also before the nightly job has closed it.
+
+    Errors: STATE_CONFLICT.
+    """
+    if Proposal.objects.overdue(now).filter(pk=proposal.pk).exists():
         told = _("%(code)s expired at %(moment)s. Reject or skip it; what was skipped may be proposed anew.")
         moment = localtime(proposal.expires_at).isoformat(sep=" ", timespec="seconds")
         raise ApplicationError("STATE_CONFLICT", told % {"code": proposal.code, "moment": moment})

@@ -23,7 +23,7 @@ from evolution.proposals.services.authority import Decision
 from evolution.proposals.services.chains import LIVE, earlier_bases, recompute_chains, text_now
 from evolution.proposals.services.checks import Context, logged_checks
 from evolution.proposals.services.computing import Bases, compute, recompute
-from evolution.proposals.services.deciding import close_without_approval
+from evolution.proposals.services.deciding import check_in_time, close_without_approval
 from evolution.proposals.services.drafting import EXPIRES_AFTER, MAX_CONTENT
 from evolution.proposals.services.locking import context_of, hash_of, locked, move, touch, wrong_state
 from evolution.proposals.services.receipts import write_proposal_receipt
@@ -58,6 +58,7 @@ def edit_item(
         proposal = locked(proposal_id, expected)
         if proposal.status not in EDITABLE:
             raise wrong_state(proposal, _("edited"))
+        check_in_time(proposal, now)
         item = _item(proposal, number)
         context = context_of(proposal, actor, now, checks)
         was_blocked, shown = item.status == ItemStatus.BLOCKED, hash_of([item])
@@ -89,6 +90,7 @@ def work_out_again(
         proposal = locked(proposal_id, expected)
         if proposal.status != Status.PENDING:
             raise wrong_state(proposal, _("worked out again"))
+        check_in_time(proposal, now)
         stale = _stale_items_again(proposal, context_of(proposal, actor, now, checks))
         if stale:
             touch(proposal, now=now, risk=highest(proposal.items.values_list("risk", flat=True)))
@@ -169,7 +171,7 @@ def _choose(item: ProposalItem, choice: Any, context: Context) -> None:
     if choice in (ConflictChoice.KEEP_OLD, ConflictChoice.DROP):
         item.status = ItemStatus.SKIPPED
         item.decided_by, item.decided_by_user_id = context.actor.name[:200], context.actor.user_id
-        item.rejection_reason = str(_("conflict: %(choice)s") % {"choice": choice})
+        item.rejection_reason = str(_("conflict: %(choice)s") % {"choice": ConflictChoice(choice).label})
     elif choice == ConflictChoice.REPLACE:
         _replace_old_lines(item, context)
     item.conflict_choice = choice

@@ -173,7 +173,8 @@ def impact_of(teaching: Teaching, target: str, now: datetime) -> Impact:
     ).aggregate(times=Sum("seen_count"))
     times = recent["times"] or 0
     frequency = "high" if times >= 3 else "medium" if times == 2 else "low"
-    return Impact(affects=target, frequency=frequency, risk_level=risk_of(Operation.UPDATE, target))
+    risk = risk_of(Operation.UPDATE, target, agent_id=teaching.agent.pk)
+    return Impact(affects=target, frequency=frequency, risk_level=risk)
 
 
 def recent_changes(agent: Agent, company: Company) -> list[ProposalItem]:

@@ -15,7 +15,7 @@ from agents.selectors import get_agent
 from common.api.fields import TextField, WholeNumberField
 from common.api.views import FieldbookView, validated
 from common.idempotency.services import Answer
-from evolution.proposals.serializers import USER_ID, ProposalSerializer
+from evolution.proposals.serializers import ProposalSerializer, UserIdField
 from evolution.proposals.sources.teaching import Learnt, Teaching, learn, recent_changes
 from evolution.proposals.views.proposals import answer_for
 
@@ -31,7 +31,7 @@ class TeachingSerializer(serializers.Serializer):
     """A user's message and the ones before it (oldest first)."""
 
     agent = WholeNumberField(min_value=1, max_value=2**63 - 1)
-    user_id = serializers.RegexField(USER_ID)
+    user_id = UserIdField()
     text = TextField(max_length=20_000)
     conversation_id = TextField(required=False, allow_null=True, max_length=200)
     # Not `many=True`: there `allow_null` would also let a message be null.
