@@ -49,8 +49,8 @@ class ProposalQuerySet(models.QuerySet):
         return self if user.is_superuser else self.filter(company__in=user.companies.values("pk"))
 
     def waiting(self) -> ProposalQuerySet:
-        """Pending ones: a person has to decide."""
-        return self.filter(status=Status.PENDING)
+        """Pending ones, not in quarantine: a person has to decide."""
+        return self.filter(status=Status.PENDING, quarantined_at=None)
 
     def overdue(self, now: datetime) -> ProposalQuerySet:
         """Pending ones whose time is over at `now`; exactly at the end it is not over yet."""
@@ -131,6 +131,7 @@ class Proposal(TimestampedModel):
     rolled_back_by = models.CharField(_("rolled back by"), max_length=200, blank=True)
     rolled_back_at = models.DateTimeField(_("rolled back"), null=True, blank=True)
     rollback_reason = models.TextField(_("reason of the rollback"), blank=True)
+    quarantined_at = models.DateTimeField(_("in quarantine since"), null=True, blank=True, editable=False)
     version = models.PositiveIntegerField(_("version"), default=1)
 
     objects = ProposalQuerySet.as_manager()
