@@ -28,6 +28,7 @@ REASONS: dict[str, Any] = {
     "type_feat": _("type feat"),
     "type_style": _("type style"),
     "type_test": _("type test"),
+    "upkeep": _("fixes that tell of no mistake"),
     "unreadable": _("git could not show them"),
     "churn_below_min_severity": _("often changed files: not severe enough"),
     "churn_cap": _("often changed files: beyond the most of a run"),

@@ -16,8 +16,9 @@ from typing import Any
 from common.redaction import redact
 from common.text import name_key, normalise_newlines
 from evolution.lessons.rules.kinds import MAX_FILES, MAX_PART, MAX_TAG, MAX_TAKEAWAY, MAX_TITLE, lesson_codes
-from evolution.lessons.rules.paths import MAX_PATH, normalise_paths
+from evolution.lessons.rules.paths import MAX_PATH, normalise_path, normalise_paths
 from evolution.lessons.rules.subjects import Verdict, first_line, is_grave, judge_subject
+from evolution.lessons.rules.upkeep import touches_documents_only
 
 MAX_BODY = 10_000
 MAX_REFERENCES = 50
@@ -46,6 +47,7 @@ _BULLET_RE = re.compile(r"\s{0,20}(?:[-*+•]\s|#{1,6}\s|[0-9]{1,2}[.)]\s)")
 _TRAILER_RE = re.compile(
     r"(?:[A-Z][A-Za-z]+(?:-[A-Za-z]+)+|Refs?|Closes|Fixes|See|BREAKING CHANGE): ?\S|(?:Refs?|Closes|Fixes) #",
 )
+_FIXES = frozenset({"fix", "plain_fix", "chinese"})
 _LIMITS = {"what": MAX_PART, "when": MAX_PART, "how": MAX_PART, "takeaway": MAX_TAKEAWAY}
 
 
@@ -129,6 +131,8 @@ def capture_commit(commit: Commit) -> Capture | Skip:
     verdict = judge_subject(commit.subject)
     if not verdict.is_captured:
         return Skip(commit.sha, verdict.reason)
+    if verdict.form in _FIXES and _documents_only(commit):
+        return Skip(commit.sha, "scope_docs_or_style")
     counts: Counter[str] = Counter()
     subject = _redacted(first_line(commit.subject), counts)
     # Judged again, so that no field is made of what was taken out.
@@ -139,6 +143,11 @@ def capture_commit(commit: Commit) -> Capture | Skip:
 def captures_anything(commit: Commit) -> bool:
     """Whether the commit counts as a fix or a revert, for the strict mode of churn."""
     return not commit.is_merge and not commit.is_boundary and judge_subject(commit.subject).is_captured
+
+
+def _documents_only(commit: Commit) -> bool:
+    paths = [normalise_path(file.path) for file in commit.files]
+    return commit.size == len(paths) and touches_documents_only(paths)
 
 
 def severity_of(verdict: Verdict, subject: str, body: str) -> str:

@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 
 from common.text import nfkc
+from evolution.lessons.rules.upkeep import answers_review, is_upkeep
 
 MAX_SUBJECT = 1000
 
@@ -119,8 +120,8 @@ def judge_subject(subject: str) -> Verdict:
         form, confidence = "chinese", 0.8
     else:
         return _untyped(folded, written)
-    if form in ("fix", "chinese") and is_trifle(rest):
-        return Verdict(reason="typo_or_lint")
+    if form in ("fix", "chinese") and (reason := _reason_against(rest, typed["bang"] is not None)):
+        return Verdict(reason=reason)
     title = _behind_colon(written) or written
     return Verdict(form, confidence, scope, typed["bang"] is not None, title)
 
@@ -128,6 +129,15 @@ def judge_subject(subject: str) -> Verdict:
 def is_trifle(text: str) -> bool:
     """Whether a folded subject without its type speaks of a typo or a linter's complaint only."""
     return bool(_TRIFLE_RE.fullmatch(text) or _TRIFLE_ZH_RE.fullmatch(text) or _TIDIED_RE.match(text))
+
+
+def _reason_against(rest: str, is_breaking: bool = False) -> str:
+    """Why a fix tells of no mistake; empty when it does."""
+    if is_trifle(rest):
+        return "typo_or_lint"
+    if answers_review(rest) or (is_upkeep(rest) and not is_breaking and not is_grave(rest)):
+        return "upkeep"
+    return ""
 
 
 def is_grave(text: str) -> bool:
@@ -148,10 +158,11 @@ def _untyped(folded: str, written: str) -> Verdict:
             return Verdict("wip", 0.6, title=written)
         return Verdict(reason="no_matching_form")
     if _CHINESE_RE.match(folded):
-        return Verdict(reason="typo_or_lint") if is_trifle(folded) else Verdict("chinese", 0.8, title=written)
+        reason = _reason_against(folded)
+        return Verdict(reason=reason) if reason else Verdict("chinese", 0.8, title=written)
     if plain := _PLAIN_FIX_RE.match(folded):
-        if is_trifle(folded[plain.end() :]):
-            return Verdict(reason="typo_or_lint")
+        if reason := _reason_against(folded[plain.end() :]):
+            return Verdict(reason=reason)
         return Verdict("plain_fix", 0.6, title=written)
     return Verdict(reason="no_matching_form")
 
