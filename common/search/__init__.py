@@ -6,5 +6,6 @@ Out: `selectors.search(company=, kind=, query=Query({"text": Bm25("text", tokens
 "files": Share("path", [["=a/b.py", "=a/"]], weight=15)}, recency=Recency(today), rarities={"keywords": tokens}),
 scope=Scope(agent_id=7, today=today), limit=10)` -> `Ranked`: `hits` (object_id, score, signals, parts, recency),
 `scanned`, `rarity`, `chunks()` for as many more as you want, `place_of(object_id)`. Stale answers do not exist.
+`measure(...)` tells of all documents in scope what they have of each signal; `document_frequencies(...)`.
 Each room registers its kind in `AppConfig.ready`: `sources.register(kind, source)`; see `rebuild_search`.
 """

@@ -17,6 +17,7 @@ from common.search.rules.matching import (
     rare_terms_of,
     terms_of,
 )
+from common.search.rules.measuring import Measured, measured
 from common.search.rules.query import Hit, Query, Scope, split
 from common.search.rules.scoring import Plan, Ranking, ranked
 from common.search.rules.segments import Row, build
@@ -72,6 +73,24 @@ def search(*, company: Company, kind: str, query: Query, scope: Scope = ALL, lim
         rarity={name: {token: next(values) for token in tokens} for name, tokens in query.rarities.items()},
         _ranking=ranking,
     )
+
+
+def measure(*, company: Company, kind: str, query: Query, scope: Scope = ALL) -> Measured:
+    """Every document in scope with what it has of each signal, also of none; for scores that are no sum.
+
+    Of a library too large for memory only documents with one of the query's rarer tokens.
+    """
+    view = _view(index_of(company, kind), query, scope)
+    return measured(view.plan, view.matches)
+
+
+def document_frequencies(
+    *, company: Company, kind: str, wanted: Mapping[str, Sequence[str]]
+) -> dict[str, dict[str, int]]:
+    """Field -> token -> in how many documents of state 0 it is, for the wanted ones."""
+    view = _view(index_of(company, kind), Query({}, rarities=wanted), ALL)
+    counts = iter(view.rare_counts)
+    return {name: {token: next(counts) for token in tokens} for name, tokens in wanted.items()}
 
 
 @dataclass(frozen=True)

@@ -69,6 +69,7 @@ class Scores:
         totals = np.bincount(matches.docs[:cut], self.weights[:cut], minlength=blocks * BLOCK)
         self.totals: Floats = totals.astype(np.float64, copy=False)  # integers when there is no posting
         multiplier, self.scanned = multipliers(self.segment, plan.query.recency, plan.scope)
+        self.inside = multiplier > 0
         self.totals[: self.segment.size] *= multiplier
         self.best_of_blocks = self.totals.reshape(blocks, BLOCK).max(axis=1)
 

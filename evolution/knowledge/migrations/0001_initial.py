@@ -295,7 +295,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('knowledge', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='causal', serialize=False, to='knowledge.knowledge', verbose_name='knowledge')),
                 ('samples', models.PositiveIntegerField(default=0, verbose_name='outcomes')),
-                ('score', models.DecimalField(decimal_places=3, default=Decimal('0'), max_digits=4, verbose_name='causal score')),
+                ('thousandths', models.SmallIntegerField(default=0, verbose_name='causal score in thousandths')),
                 ('warned_at', models.DateTimeField(blank=True, null=True, verbose_name='warning made')),
                 ('company', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='companies.company', verbose_name='company')),
             ],

@@ -139,8 +139,9 @@ class Outcome(models.Model):
 class CausalScore(models.Model):
     """What the outcomes of one item say, kept beside them so that ten thousand items can be ranked.
 
-    `samples` are the outcomes that count. `services.outcomes.refresh_scores` writes it with every change of them.
-    `warned_at`: when a warning was made of the item, of which there is never a second one.
+    `samples` are the outcomes that count, `thousandths` the score × 1000; `services.outcomes.refresh_scores` writes
+    both with every change of them. `warned_at`: when a warning was made of the item, of which there is never a
+    second one.
     """
 
     knowledge = models.OneToOneField(
@@ -148,7 +149,7 @@ class CausalScore(models.Model):
     )
     company = models.ForeignKey(Company, models.PROTECT, related_name="+", verbose_name=_("company"))
     samples = models.PositiveIntegerField(_("outcomes"), default=0)
-    score = models.DecimalField(_("causal score"), max_digits=4, decimal_places=3, default=Decimal(0))
+    thousandths = models.SmallIntegerField(_("causal score in thousandths"), default=0)
     warned_at = models.DateTimeField(_("warning made"), null=True, blank=True)
 
     class Meta:
@@ -159,3 +160,8 @@ class CausalScore(models.Model):
 
     def __str__(self) -> str:
         return f"{self.knowledge_id} {self.score}"
+
+    @property
+    def score(self) -> Decimal:
+        """Exact, three places."""
+        return Decimal(self.thousandths).scaleb(-3)

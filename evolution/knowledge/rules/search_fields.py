@@ -7,6 +7,7 @@ from decimal import Decimal
 
 from common.search.rules.query import Attributes, Query, Share
 from common.tokens import tokens
+from evolution.knowledge.rules.injection import EVERY, category_mark
 
 #: The kind of knowledge in the index.
 KIND = "knowledge"
@@ -17,8 +18,13 @@ MAX_TOKENS = 40
 
 
 def index_fields(*, title: str, category: str, tags: Sequence[str], summary: str) -> dict[str, list[str]]:
-    """Field of the index -> different tokens."""
-    return {"text": tokens("\n".join([title, category, *tags, summary]))}
+    """Field of the index -> different tokens: `text` for searches, the others for injections."""
+    return {
+        "text": tokens("\n".join([title, category, *tags, summary])),
+        "title": tokens(title),
+        "tags": tokens("\n".join(tags)),
+        "category": [*tokens(category), category_mark(category), EVERY],
+    }
 
 
 def index_attributes(*, state: str, agent_id: int | None, confidence: Decimal, number: int) -> Attributes:

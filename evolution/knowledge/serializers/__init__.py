@@ -1,0 +1,1 @@
+"""Shapes of the knowledge loop in the API, one module a topic."""

@@ -1,0 +1,1 @@
+"""Endpoints of the knowledge loop, one module a topic."""
