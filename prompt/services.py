@@ -16,19 +16,31 @@ from agents.models import Agent
 from agents.rules.paths import path_key
 from agents.selectors import agent_not_found, get_agent
 from agents.services.editing import lock_agent
+from common.actors import Actor, Channel
 from common.companies.models import Company
 from common.diff import unified
 from common.errors import ApplicationError
 from common.text import clean
+from evolution.knowledge.services.injecting import Asked, log_injection
+from evolution.lessons.services.recalling import log_recall
 from prompt.rules.rendering import render
-from prompt.rules.values import DocumentText, PromptData, PromptRequest, Rendered, Row
+from prompt.rules.values import DocumentText, Notes, PromptData, PromptRequest, Rendered, Row
 from prompt.sections import SECTIONS
-from prompt.selectors import BodyState, body_state, enabled_rows, prompt_documents
+from prompt.selectors import (
+    BodyState,
+    body_state,
+    enabled_rows,
+    injected_notes,
+    lesson_notes,
+    prompt_documents,
+)
 
 log = structlog.get_logger(__name__)
 
 #: Reads without a lock before the agent is locked; each one lost means that the agent was changed meanwhile.
 UNLOCKED_READS = 5
+#: Nobody is named where nothing is recorded.
+UNNAMED = Actor(name="", channel=Channel.API)
 
 
 @dataclass(frozen=True)
@@ -39,6 +51,7 @@ class Loading:
     company: Company
     request: PromptRequest
     now: datetime
+    actor: Actor = UNNAMED
 
 
 @dataclass(frozen=True)
@@ -54,10 +67,44 @@ class Source:
     record: Callable[[Loading, Any, Rendered], str | None] | None = None
 
 
+def _record_injection(loading: Loading, notes: Notes, rendered: Rendered) -> str | None:
+    """Log the items that are in the text."""
+    request, selected = notes.origin
+    delivered = rendered.delivered("knowledge", "avoid")
+    told = [one for one in (*selected.items, *selected.avoid) if one.item.code in delivered]
+    if not told:
+        return None
+    asked = Asked(loading.company, loading.agent, loading.actor, loading.now, is_prompt=True)
+    row = log_injection(asked=asked, request=request, keywords=selected.keywords, delivered=told)
+    return str(row.injection_id)
+
+
+def _record_recall(loading: Loading, notes: Notes, rendered: Rendered) -> None:
+    """Log the lessons that are in the text, and count them."""
+    if not notes.avoid or rendered.delivered("avoid").isdisjoint(note.id for note in notes.avoid):
+        return
+    request, recalled = notes.origin
+    log_recall(
+        company=loading.company,
+        request=request,
+        recalled=recalled,
+        actor=loading.actor,
+        now=loading.now,
+        duration_ms=0,
+    )
+
+
 SOURCES: dict[str, Source] = {
     "experiences": Source(lambda loading: enabled_rows(loading.agent.pk)),
     "documents": Source(
         lambda loading: prompt_documents(loading.agent, loading.company, loading.request.user_id)
+    ),
+    "injection": Source(
+        lambda loading: injected_notes(loading.agent, loading.company, loading.request), _record_injection
+    ),
+    "lessons": Source(
+        lambda loading: lesson_notes(loading.agent, loading.company, loading.request, loading.now),
+        _record_recall,
     ),
 }
 
@@ -80,9 +127,9 @@ def serve_prompt(
     request: PromptRequest,
     now: datetime,
     bound_to: int | None = None,
-    records: bool = False,
+    records_for: Actor | None = None,
 ) -> Prompt:
-    """The prompt for a runtime; with `records` the sources note what was delivered.
+    """The prompt for a runtime; with `records_for`, who asked, the sources note what was delivered.
 
     Errors: AGENT_NOT_FOUND, AGENT_DISABLED.
     """
@@ -90,7 +137,9 @@ def serve_prompt(
     if not loading.agent.enabled:
         raise ApplicationError("AGENT_DISABLED", _("This agent is disabled and serves no prompt."))
     rendered = _rendered(loading, data)
-    injection_id = _record(loading, data, rendered) if records else None
+    injection_id = None
+    if records_for is not None:
+        injection_id = _record(replace(loading, actor=records_for), data, rendered)
     return Prompt(loading.agent, company, rendered, state.sha256, injection_id)
 
 
@@ -169,7 +218,8 @@ def _read(
 
 
 def _load(loading: Loading) -> PromptData:
-    names = {section.source for section in SECTIONS if not section.hidden_by(loading.request)} - {""}
+    shown = [section for section in SECTIONS if not section.hidden_by(loading.request)]
+    names = {name for section in shown for name in section.sources}
     loaded: dict[str, Any] = {}
     failed: dict[str, Exception] = {}
     for name in sorted(names):
@@ -201,11 +251,11 @@ def _rendered(loading: Loading, data: PromptData) -> Rendered:
 
 def _record(loading: Loading, data: PromptData, rendered: Rendered) -> str | None:
     """Let each source that has a section in the prompt note it; a failing log costs no prompt."""
-    delivered = {section.source for section in SECTIONS if section.key in rendered.keys} - {""}
+    delivered = {name for section in SECTIONS if section.key in rendered.keys for name in section.sources}
     injection_id = None
     for name in sorted(delivered):
         record = SOURCES[name].record
-        if record is None:
+        if record is None or name not in data.loaded:
             continue
         try:
             with transaction.atomic():

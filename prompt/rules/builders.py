@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -11,7 +11,7 @@ from common.errors import ApplicationError
 from common.front_matter import split_front_matter
 from common.text import contained, is_blank, name_key
 from prompt.budget import embedded, fitted
-from prompt.rules.values import Built, DocumentText, Given, Precision, Row
+from prompt.rules.values import Built, DocumentText, Given, Note, Precision, Row
 
 PROFILE_CHARS = 2000
 MEMORY_CHARS = 3000
@@ -76,6 +76,16 @@ def long_term_memory(given: Given) -> Built:
     return Built(text, tuple(ids), shortened=text != whole)
 
 
+def relevant_knowledge(given: Given) -> Built:
+    """What was learnt for such a task, the best first."""
+    return _bullets(given.loaded("injection").use)
+
+
+def avoid(given: Given) -> Built:
+    """Knowledge that warns, then what high-severity lessons taught."""
+    return _bullets((*given.loaded("injection").avoid, *given.loaded("lessons").avoid))
+
+
 def environment(given: Given) -> Built:
     """Who the agent is and for whom it works, then the pairs of the request; always there."""
     pairs = [
@@ -124,6 +134,11 @@ def skills(given: Given) -> Built:
         ids.append(document.id)
         lines.append(f"- {contained(name)}: {description}" if description else f"- {contained(name)}")
     return Built("\n".join(lines), tuple(ids))
+
+
+def _bullets(notes: Sequence[Note]) -> Built:
+    lines = [(note.id, text) for note in notes if (text := contained(note.text))]
+    return Built("\n".join(f"- {text}" for _id, text in lines), tuple(note_id for note_id, _text in lines))
 
 
 def _requested(markdown: str) -> Built | None:

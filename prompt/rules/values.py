@@ -84,6 +84,23 @@ class DocumentText:
 
 
 @dataclass(frozen=True)
+class Note:
+    """Something learnt, by its code."""
+
+    id: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Notes:
+    """What was learnt that helps with a task, and what is to be avoided; `origin` is what the record is made of."""
+
+    use: tuple[Note, ...] = ()
+    avoid: tuple[Note, ...] = ()
+    origin: Any = None
+
+
+@dataclass(frozen=True)
 class PromptData:
     """An agent as one company sees it, at one version.
 
@@ -135,8 +152,9 @@ class Built:
 class Section:
     """One entry of `prompt.sections.SECTIONS`.
 
-    `source` names what must be loaded for it, `optional` lets the prompt do without it, `needs_task` shows it
-    only to a request with a task or phase, `dropped_by_override` hides it under `system_prompt_override`.
+    `source` names what must be loaded for it, `also` what besides; `optional` lets the prompt do without it,
+    `needs_task` shows it only to a request with a task or phase, `dropped_by_override` hides it under
+    `system_prompt_override`.
     """
 
     key: str
@@ -144,9 +162,14 @@ class Section:
     en: str
     build: Callable[[Given], Built]
     source: str = ""
+    also: tuple[str, ...] = ()
     optional: bool = False
     needs_task: bool = False
     dropped_by_override: bool = False
+
+    @property
+    def sources(self) -> frozenset[str]:
+        return frozenset((self.source, *self.also)) - {""}
 
     def hidden_by(self, request: PromptRequest) -> Reason | None:
         """Why this request does not get the section at all, or None."""
@@ -194,3 +217,7 @@ class Rendered:
     def keys(self) -> frozenset[str]:
         """The keys of the delivered sections."""
         return frozenset(section.key for section in self.sections)
+
+    def delivered(self, *keys: str) -> frozenset[Any]:
+        """The ids of what these sections show."""
+        return frozenset(pk for section in self.sections if section.key in keys for pk in section.item_ids)

@@ -18,9 +18,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from agents.views.base import AgentsView
+from common.actors import Actor
 from common.api.naming import snake_keys
 from common.api.renderers import RawJSONRenderer, ResultJSONRenderer
 from common.api.views import fields_of
+from common.companies.selectors import may_write
 from prompt.cache import KEY, AnswerKey
 from prompt.rules.requests import checked_request
 from prompt.rules.values import Precision, PromptRequest
@@ -67,13 +69,15 @@ class PromptView(AgentsView):
     def get(self, request: Request, pk: int) -> HttpResponse:
         query = snake_keys(request.query_params.dict())
         known = {name: query[name] for name in ("user_id", "time_precision") if name in query}
-        return self._answer(request, pk, checked_request(known), records=False)
+        return self._answer(request, pk, checked_request(known), records_for=None)
 
     @extend_schema(request=PromptRequestSerializer, responses=_ANSWERS)
     def post(self, request: Request, pk: int) -> HttpResponse:
-        return self._answer(request, pk, checked_request(fields_of(request)), records=True)
+        return self._answer(request, pk, checked_request(fields_of(request)), records_for=self._recorded())
 
-    def _answer(self, request: Request, pk: int, wanted: PromptRequest, records: bool) -> HttpResponse:
+    def _answer(
+        self, request: Request, pk: int, wanted: PromptRequest, records_for: Actor | None
+    ) -> HttpResponse:
         now = timezone.now()
         prompt = serve_prompt(
             agent_id=pk,
@@ -81,7 +85,7 @@ class PromptView(AgentsView):
             request=wanted,
             now=now,
             bound_to=self.caller.agent_id,
-            records=records,
+            records_for=records_for,
         )
         tag = f'"{sha256(prompt.rendered.text.encode()).hexdigest()}"'
         if request.method == "GET" and self.caller.key is not None and wanted == PromptRequest():
@@ -97,6 +101,12 @@ class PromptView(AgentsView):
         response["Cache-Control"] = "private, no-cache"
         response["Content-Language"] = _CONTENT_LANGUAGE[prompt.agent.language]
         return response
+
+    def _recorded(self) -> Actor | None:
+        """Who is named in the log; None for staff who may only look at this company."""
+        caller = self.caller
+        is_reader = caller.key is None and not may_write(caller.user, caller.company)
+        return None if is_reader else caller.actor
 
     def _offer_to_cache(self, request: Request, prompt: Prompt, tag: str, now: datetime) -> None:
         """Leave a key for `prompt.fastpath`, which stands outside and sees the finished answer."""
