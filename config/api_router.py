@@ -7,10 +7,11 @@ from agents.views.receipts import AgentReceiptListView
 from common.api.converters import CodeConverter, IdConverter
 from common.api.endpoints import me, openapi, receipts
 from evolution.cycles import views as cycles
+from evolution.knowledge.views import injections, knowledge, outcomes
 from evolution.lessons.views import capture, checks, lessons, metrics, recall
 from evolution.parameters import views as parameters
-from evolution.proposals.views import parameters as parameter_doors
 from evolution.patterns import views as patterns
+from evolution.proposals.views import parameters as parameter_doors
 from evolution.proposals.views import proposals, reports, teachings
 from prompt.views import PromptView
 
@@ -108,8 +109,33 @@ urlpatterns = [
         path(f"{LESSON}/{verb}", view.as_view(), name=f"lesson-{verb}")
         for verb, view in lessons.VERBS.items()
     ],
+    # Knowledge
+    path("knowledge", knowledge.KnowledgeListView.as_view(), name="knowledge"),
+    path("knowledge/known-issues", knowledge.KnownIssueListView.as_view(), name="known-issues"),
+    path("knowledge/<code:knowledge>", knowledge.KnowledgeDetailView.as_view(), name="knowledge-item"),
+    *[
+        path(f"knowledge/<code:knowledge>/{verb}", view.as_view(), name=f"knowledge-{verb}")
+        for verb, view in knowledge.VERBS.items()
+    ],
+    path(
+        "knowledge/<code:knowledge>/outcomes",
+        outcomes.KnowledgeOutcomesView.as_view(),
+        name="knowledge-outcomes",
+    ),
+    path("outcomes", outcomes.OutcomesView.as_view(), name="outcomes"),
+    path("injections", injections.InjectionsView.as_view(), name="injections"),
+    path("injections/<uuid:injection_id>", injections.InjectionView.as_view(), name="injection"),
     # Learning
     path("learning-items", cycles.LearningItemListView.as_view(), name="learning-items"),
+    path("patterns", patterns.PatternListView.as_view(), name="patterns"),
+    path("patterns/scan", patterns.ScanView.as_view(), name="patterns-scan"),
+    path("patterns/suggest", patterns.SuggestView.as_view(), name="patterns-suggest"),
+    path("patterns/<code:pattern>", patterns.PatternDetailView.as_view(), name="pattern"),
+    path("patterns/<code:pattern>/scaffold", patterns.ScaffoldView.as_view(), name="pattern-scaffold"),
+    *[
+        path(f"patterns/<code:pattern>/{verb}", view.as_view(), name=f"pattern-{verb}")
+        for verb, view in patterns.VERBS.items()
+    ],
     path("learning-items/process", cycles.ProcessView.as_view(), name="learning-items-process"),
     # This document
     path("schema", openapi.SchemaView.as_view(), name="schema"),
