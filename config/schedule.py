@@ -23,6 +23,14 @@ SCHEDULE = {
         "task": "evolution.lessons.tasks.capture_lessons",
         "schedule": crontab(minute=20),
     },
+    "every-day-decay-knowledge": {
+        "task": "evolution.knowledge.tasks.decay_knowledge",
+        "schedule": crontab(hour=4, minute=20),
+    },
+    "every-day-archive-knowledge": {
+        "task": "evolution.knowledge.tasks.archive_knowledge",
+        "schedule": crontab(hour=4, minute=30),
+    },
     "every-10-minutes-process-urgent-learning": {
         "task": "evolution.cycles.tasks.process_urgent_learning",
         "schedule": crontab(minute="*/10"),

@@ -43,6 +43,7 @@ AGENT = "agents/<id:pk>"
 DOCUMENT = f"{AGENT}/documents/<id:document_id>"
 PROPOSAL = "proposals/<code:code>"
 LESSON = "lessons/<code:lesson>"
+KNOWLEDGE = "knowledge/<code:knowledge>"
 
 ROUTES: dict[str, dict[str, Rights]] = {
     "me": {"GET": _rights(ANY, OWN)},
@@ -112,6 +113,15 @@ ROUTES: dict[str, dict[str, Rights]] = {
     f"{LESSON}/archive": {"POST": _rights(STAFF)},
     f"{LESSON}/restore": {"POST": _rights(STAFF)},
     f"{LESSON}/promote": {"POST": _rights(STAFF)},
+    "knowledge": {"GET": _rights(READ, OWN), "POST": _rights(REPORT)},
+    "knowledge/known-issues": {"GET": _rights(READ, OWN)},
+    KNOWLEDGE: {"GET": _rights(READ), "PATCH": _rights(REPORT)},
+    f"{KNOWLEDGE}/activate": {"POST": _rights(STAFF)},
+    f"{KNOWLEDGE}/verify": {"POST": _rights(REPORT)},
+    f"{KNOWLEDGE}/reference": {"POST": _rights(REPORT)},
+    f"{KNOWLEDGE}/mislead": {"POST": _rights(REPORT)},
+    f"{KNOWLEDGE}/deprecate": {"POST": _rights(STAFF)},
+    f"{KNOWLEDGE}/restore": {"POST": _rights(STAFF)},
     "learning-items": {"GET": _rights(READ, OWN), "POST": _rights(REPORT)},
     "learning-items/process": {"POST": _rights(REPORT, OWN)},
 }
@@ -154,6 +164,8 @@ BODIES: dict[tuple[str, str], Any] = {
         "commits": [{"sha": "a" * 40, "subject": "fix: new", "files": ["src/a.py"]}],
     },
     ("POST", "recalls/<uuid:recall_id>/outcome"): lambda parts: {"lesson": parts["older"], "helped": True},
+    ("POST", "knowledge"): lambda parts: {"title": "new", "category": "pattern", "agent": parts["pk"]},
+    ("PATCH", KNOWLEDGE): {"summary": "new"},
     ("POST", "learning-items"): lambda parts: {
         "agent": parts["pk"],
         "source_type": "error_fix",
@@ -199,6 +211,9 @@ def build(company: Company, canary: str, drafts: int = 1) -> dict[str, Any]:
     }
     reported = runtime.post("learning-items", item)
     assert reported.status_code == 201, reported.content.decode()
+    known = {"title": f"{canary} title", "category": "debugging", "summary": canary, "agent": agent.pk}
+    knowledge = runtime.post("knowledge", known)
+    assert knowledge.status_code == 201, knowledge.content.decode()
     return {
         "pk": agent.pk,
         "row_id": agent.experiences.get().pk,
@@ -206,6 +221,7 @@ def build(company: Company, canary: str, drafts: int = 1) -> dict[str, Any]:
         "document_id": agent.documents.get(path="principles.md").pk,
         "receipt_id": agent.receipts.order_by("pk").first().pk,
         "code": drafted.json()["code"],
+        "knowledge": knowledge.json()["id"],
         **_lessons(company, agent, runtime, canary, drafts),
     }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 from django.utils.translation import gettext_lazy as _
@@ -117,6 +118,16 @@ def _place(name: str, value: Any, faults: _Faults) -> int:
     return value if is_number else 0
 
 
+def _confidence(name: str, value: Any, faults: _Faults) -> Decimal:
+    is_number = isinstance(value, int | float | Decimal) and not isinstance(value, bool)
+    number = Decimal(str(value)) if is_number else Decimal("NaN")
+    if not (number.is_finite() and 0 <= number <= 1 and number == round(number, 3)):
+        detail = _("This must be a number from 0 to 1 with at most three places.")
+        faults.append(Fault(f"/{name}", "VALIDATION_ERROR", detail))
+        return Decimal(0)
+    return number
+
+
 _READERS: dict[str, Callable[[str, Any, _Faults], Any]] = {
     **dict.fromkeys(LINES, _line),
     **dict.fromkeys(PARTS, _part),
@@ -126,6 +137,7 @@ _READERS: dict[str, Callable[[str, Any, _Faults], Any]] = {
     "related": _related,
     "enabled": _switch,
     "order": _place,
+    "confidence": _confidence,
 }
 
 

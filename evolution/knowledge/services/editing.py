@@ -13,18 +13,20 @@ from django.utils.translation import gettext_lazy as _
 
 from common.actors import Actor
 from common.errors import ApplicationError
-from evolution.knowledge.choices import Status
+from evolution.knowledge.choices import EventKind, Status
 from evolution.knowledge.models import Knowledge
 from evolution.knowledge.rules.values import TEXT_FIELDS, checked_values, title_key
 from evolution.knowledge.selectors.knowledge import named_items
 from evolution.knowledge.selectors.shown import shown_sha256
+from evolution.knowledge.services.confidence import record_event
 from evolution.knowledge.services.indexing import reindex
 from evolution.knowledge.services.locking import locked
 from evolution.knowledge.services.receipts import write_knowledge_receipt
 from evolution.knowledge.services.storing import redacted
+from evolution.parameters.selectors import parameters_of
 
 #: What only staff decide.
-STAFF_FIELDS = ("enabled", "order")
+STAFF_FIELDS = ("enabled", "order", "confidence")
 
 
 @transaction.atomic
@@ -39,8 +41,8 @@ def change_knowledge(
     """Change fields of an item, with secrets taken out first; a receipt unless it was a draft.
 
     `changes` as `fields` of `add_knowledge`, and `enabled`, `order` (its place among the items of its agent, from
-    0). Another text makes it a draft that nobody confirmed; a switch, a place or a link does not. A key changes
-    the text of drafts that a key reported, and nothing else.
+    0), `confidence` (a person sets it). Another text makes it a draft that nobody confirmed; nothing else does. A
+    key changes the text of drafts that a key reported, and nothing else.
     Errors: VALIDATION_ERROR, NOT_FOUND, SCOPE_MISSING for keys, VERSION_MISMATCH, STATE_CONFLICT when archived.
     """
     wanted = checked_values(changes)
@@ -53,11 +55,12 @@ def change_knowledge(
         _relate(item, wanted),
         place(item, wanted["order"]) if "order" in wanted else False,
     ]
-    if not any(changed):
+    if any(changed):
+        item.version += 1
+        item.save()
+        reindex(item)
+    if not (_set_confidence(item, wanted, actor, now) or any(changed)):
         return item
-    item.version += 1
-    item.save()
-    reindex(item)
     if not was_draft:
         write_knowledge_receipt(
             [item],
@@ -147,6 +150,14 @@ def unconfirm(item: Knowledge) -> None:
 def _switch(item: Knowledge, wanted: Mapping[str, Any]) -> bool:
     before, item.enabled = item.enabled, wanted.get("enabled", item.enabled)
     return before != item.enabled
+
+
+def _set_confidence(item: Knowledge, wanted: Mapping[str, Any], actor: Actor, now: datetime) -> bool:
+    delta = wanted.get("confidence", item.confidence) - item.confidence
+    if delta:
+        parameters = parameters_of(item.company_id)
+        record_event(item, EventKind.SET, actor=actor, now=now, parameters=parameters, delta=delta)
+    return bool(delta)
 
 
 def _relate(item: Knowledge, wanted: Mapping[str, Any]) -> bool:

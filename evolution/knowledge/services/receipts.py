@@ -47,7 +47,7 @@ def write_knowledge_receipt(
 
 def _line(item: Knowledge, status: str, reason: str) -> Line:
     return Line(
-        type="knowledge",
+        type="knowledge_item",
         target=item.code,
         status=status,
         content=item.title,

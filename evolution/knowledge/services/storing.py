@@ -27,6 +27,9 @@ from evolution.knowledge.services.locking import lock_parent, locked_items
 from evolution.knowledge.services.receipts import write_knowledge_receipt
 from evolution.parameters.selectors import parameters_of
 
+#: What is changed later, and not given with a new item.
+NOT_AT_FIRST = ("enabled", "order", "confidence")
+
 
 @transaction.atomic
 def add_knowledge(
@@ -52,7 +55,7 @@ def add_knowledge(
     check_source(source_type)
     columns, counts = redacted(checked_values({"title": "", "category": None, **fields}))
     related = columns.pop("related", [])
-    columns = {name: value for name, value in columns.items() if name not in ("enabled", "order")}
+    columns = {name: value for name, value in columns.items() if name not in NOT_AT_FIRST}
     by = reporter(source, actor)
     agent_id = None if agent is None else agent.pk
     lock_parent(company.pk, agent_id)
