@@ -31,6 +31,10 @@ SCHEDULE = {
         "task": "evolution.knowledge.tasks.archive_knowledge",
         "schedule": crontab(hour=4, minute=30),
     },
+    "every-day-archive-injections": {
+        "task": "evolution.knowledge.tasks.archive_injections",
+        "schedule": crontab(hour=4, minute=15),
+    },
     "every-10-minutes-process-urgent-learning": {
         "task": "evolution.cycles.tasks.process_urgent_learning",
         "schedule": crontab(minute="*/10"),

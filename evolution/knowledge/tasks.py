@@ -8,6 +8,7 @@ from django.utils import timezone
 from common.actors import task_actor
 from evolution.knowledge.services.archiving import archive_knowledge as archive_due_knowledge
 from evolution.knowledge.services.decaying import decay_knowledge as decay_unused_knowledge
+from evolution.knowledge.services.injection_retention import archive_injections as archive_old_injections
 
 
 @shared_task
@@ -23,3 +24,10 @@ def archive_knowledge() -> int:
     actor = task_actor("every-day-archive-knowledge")
     report = archive_due_knowledge(actor=actor, now=timezone.now())
     return len(report.deprecated) + len(report.drafts)
+
+
+@shared_task
+def archive_injections() -> int:
+    """Archive injections that are older than the archive_days of their company."""
+    actor = task_actor("every-day-archive-injections")
+    return archive_old_injections(actor=actor, now=timezone.now())

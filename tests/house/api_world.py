@@ -93,11 +93,11 @@ ROUTES: dict[str, dict[str, Rights]] = {
     f"{PROPOSAL}/repropose": {"POST": _rights(STAFF)},
     f"{PROPOSAL}/apply": {"POST": _rights(STAFF)},
     f"{PROPOSAL}/rollback": {"POST": _rights(STAFF)},
-    "lessons": {"GET": _rights(READ, OWN), "POST": _rights(REPORT)},
     "parameters": {"GET": _rights(READ, OWN)},
     "parameters/<slug:name>/changes": {"GET": _rights(READ, OWN)},
     "parameters/<slug:name>/propose": {"POST": _rights(REPORT, OWN)},
     "parameter-changes/<id:change_id>/revert": {"POST": _rights(REPORT)},
+    "lessons": {"GET": _rights(READ, OWN), "POST": _rights(REPORT)},
     "lessons/index": {"GET": _rights(READ, OWN)},
     "lessons/template": {"GET": _rights(READ, OWN)},
     "lessons/recall": {"GET": _rights(READ, OWN), "POST": _rights(READ, OWN)},
@@ -122,6 +122,10 @@ ROUTES: dict[str, dict[str, Rights]] = {
     f"{KNOWLEDGE}/mislead": {"POST": _rights(REPORT)},
     f"{KNOWLEDGE}/deprecate": {"POST": _rights(STAFF)},
     f"{KNOWLEDGE}/restore": {"POST": _rights(STAFF)},
+    f"{KNOWLEDGE}/outcomes": {"GET": _rights(READ)},
+    "outcomes": {"POST": _rights(REPORT)},
+    "injections": {"GET": _rights(READ, OWN), "POST": _rights(READ)},
+    "injections/<uuid:injection_id>": {"GET": _rights(READ)},
     "learning-items": {"GET": _rights(READ, OWN), "POST": _rights(REPORT)},
     "learning-items/process": {"POST": _rights(REPORT, OWN)},
 }
@@ -150,6 +154,7 @@ BODIES: dict[tuple[str, str], Any] = {
     ("PATCH", f"{AGENT}/experiences/<id:row_id>"): {"enabled": False},
     ("PUT", f"{AGENT}/documents"): {"path": "memory/new.md", "text": "new"},
     ("POST", "proposals"): lambda parts: {"agent": parts["pk"], "items": [ITEM]},
+    ("POST", "parameters/<slug:name>/propose"): {"value": 9, "reason": "new"},
     ("POST", "teachings"): lambda parts: {"agent": parts["pk"], "user_id": "u1", "text": "以后都用表格"},
     ("PATCH", PROPOSAL): {"cited_lessons": []},
     ("POST", f"{PROPOSAL}/reject"): {"reason": "not needed", "decided_by": "u1"},
@@ -160,12 +165,13 @@ BODIES: dict[tuple[str, str], Any] = {
     ("POST", "lessons/check"): {"reference": "PR-1", "modified_files": ["src/a.py"]},
     ("POST", "lessons/capture"): lambda parts: {
         "repository": parts["repository"],
-    ("POST", "parameters/<slug:name>/propose"): {"value": 9, "reason": "new"},
         "commits": [{"sha": "a" * 40, "subject": "fix: new", "files": ["src/a.py"]}],
     },
     ("POST", "recalls/<uuid:recall_id>/outcome"): lambda parts: {"lesson": parts["older"], "helped": True},
     ("POST", "knowledge"): lambda parts: {"title": "new", "category": "pattern", "agent": parts["pk"]},
     ("PATCH", KNOWLEDGE): {"summary": "new"},
+    ("POST", "outcomes"): lambda parts: {"knowledge": parts["knowledge"], "result": "success"},
+    ("POST", "injections"): lambda parts: {"agent": parts["pk"], "task": "new"},
     ("POST", "learning-items"): lambda parts: {
         "agent": parts["pk"],
         "source_type": "error_fix",
@@ -214,6 +220,10 @@ def build(company: Company, canary: str, drafts: int = 1) -> dict[str, Any]:
     known = {"title": f"{canary} title", "category": "debugging", "summary": canary, "agent": agent.pk}
     knowledge = runtime.post("knowledge", known)
     assert knowledge.status_code == 201, knowledge.content.decode()
+    outcome = {"knowledge": knowledge.json()["id"], "result": "partial", "task": canary, "notes": canary}
+    assert runtime.post("outcomes", outcome).status_code == 201
+    injected = runtime.post("injections", {"agent": agent.pk, "task": canary, "workflow": canary})
+    assert injected.status_code == 200, injected.content.decode()
     return {
         "pk": agent.pk,
         "row_id": agent.experiences.get().pk,
@@ -222,28 +232,13 @@ def build(company: Company, canary: str, drafts: int = 1) -> dict[str, Any]:
         "receipt_id": agent.receipts.order_by("pk").first().pk,
         "code": drafted.json()["code"],
         "knowledge": knowledge.json()["id"],
+        "injection_id": injected.json()["injection_id"],
+        "name": "injection_top_k",
+        "change_id": _parameter_change(company, canary),
         **_lessons(company, agent, runtime, canary, drafts),
     }
 
 
-def _lessons(company: Company, agent: Agent, runtime: ApiClient, canary: str, drafts: int) -> dict[str, Any]:
-    """An active lesson `older` and complete drafts of the agent, the last of which is `lesson`."""
-    values = {
-        **dict.fromkeys(("title", "what", "when", "how", "takeaway"), f"{canary} lesson"),
-        "checklist": [f"{canary} one", f"{canary} two", f"{canary} three"],
-        "tags": [f"{canary} tag"],
-        "related_files": [f"src/{canary}.py"],
-    }
-    now = timezone.now()
-    older = create_lesson(company=company, values=values, actor=SYSTEM, now=now, agent=agent, status="active")
-    for _draft in range(drafts):
-        "knowledge": knowledge.json()["id"],
-        "name": "injection_top_k",
-        "change_id": _parameter_change(company, canary),
-        reported = runtime.post("lessons", {**values, "agent": agent.pk})
-        assert reported.status_code == 201, reported.content.decode()
-    request = checked_request({"files": f"src/{canary}.py", "task": f"{canary} task", "reference": canary})
-    recalled = recall_and_log(company=company, request=request, actor=SYSTEM, now=now, agent=agent)
 def _parameter_change(company: Company, canary: str) -> int:
     approval = Approval("EP-000", f"{canary} approver", f"{canary} reason")
     change = set_parameter(
@@ -258,6 +253,21 @@ def _parameter_change(company: Company, canary: str) -> int:
     return change.pk
 
 
+def _lessons(company: Company, agent: Agent, runtime: ApiClient, canary: str, drafts: int) -> dict[str, Any]:
+    """An active lesson `older` and complete drafts of the agent, the last of which is `lesson`."""
+    values = {
+        **dict.fromkeys(("title", "what", "when", "how", "takeaway"), f"{canary} lesson"),
+        "checklist": [f"{canary} one", f"{canary} two", f"{canary} three"],
+        "tags": [f"{canary} tag"],
+        "related_files": [f"src/{canary}.py"],
+    }
+    now = timezone.now()
+    older = create_lesson(company=company, values=values, actor=SYSTEM, now=now, agent=agent, status="active")
+    for _draft in range(drafts):
+        reported = runtime.post("lessons", {**values, "agent": agent.pk})
+        assert reported.status_code == 201, reported.content.decode()
+    request = checked_request({"files": f"src/{canary}.py", "task": f"{canary} task", "reference": canary})
+    recalled = recall_and_log(company=company, request=request, actor=SYSTEM, now=now, agent=agent)
     checked = {"reference": canary, "modified_files": [f"src/{canary}.py"], "subject": f"fix: {canary}"}
     check_and_store(company=company, request=checked_check(checked), actor=SYSTEM, now=now)
     name = f"{canary} repository"

@@ -42,6 +42,7 @@ RECEIPTS = {
     ("POST", "knowledge"): 0,  # a draft counts for nothing yet
     ("PATCH", KNOWLEDGE): 0,  # the same
     ("POST", f"{KNOWLEDGE}/restore"): 0,  # a draft: 409
+    ("POST", "injections"): 0,  # reads; its log is no change
     ("POST", "learning-items"): 0,  # waits; nothing is learnt yet
     ("POST", "lessons"): 0,  # a draft counts for nothing yet
     ("PATCH", LESSON): 0,  # the same
