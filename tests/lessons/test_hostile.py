@@ -6,6 +6,7 @@ from django.utils import timezone
 
 from evolution.lessons.models import Lesson, Repository
 from evolution.lessons.rules.kinds import MAX_IMPORTED
+from evolution.lessons.services import checking
 from tests.factories import ApiClient, make_key
 from tests.lessons.people import Staff, make_lesson, problem
 
@@ -91,3 +92,24 @@ def test_a_huge_number_does_not_use_up_all_numbers(imported, runtime):
     draft = runtime.post("lessons", {"title": "x"}).json()
     assert draft["code"] == above
     assert runtime.get(f"lessons/{above}").json()["code"] == above
+
+
+@pytest.mark.parametrize("many", [0, 20_000], ids=["by all lists", "key by key"])
+def test_a_change_of_deep_paths_meets_the_same_lessons(runtime, acme, monkeypatch, many):
+    monkeypatch.setattr(checking, "_MANY", many)
+    make_lesson(acme, NOW, related_files=["0001/a/", "x.py"])
+    make_lesson(acme, NOW, related_files=["0002/a/b.py"])
+    make_lesson(acme, NOW, related_files=["0003"])
+    files = [f"{number:04d}/{'a/' * 20}b.py" for number in range(4)]
+    body = {"reference": "r", "modified_files": [*files, "0002/a/b.py"]}
+    met = runtime.post("lessons/check", body).json()["lessons"]
+    assert [(lesson["id"], lesson["matched_files"]) for lesson in met] == [
+        ("EXP-001", [files[1]]),
+        ("EXP-002", ["0002/a/b.py"]),
+    ]
+
+
+def test_a_path_is_one_line(runtime):
+    assert runtime.post("lessons", {"title": "x", "related_files": ["a\nb\u2028.py"]}).json()[
+        "related_files"
+    ] == ["a b .py"]

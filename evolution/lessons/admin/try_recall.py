@@ -24,7 +24,8 @@ from common.admin import FieldbookAdmin, add_form_errors, chosen_company, visibl
 from common.choices import GLOBAL_SLUG
 from common.companies.models import Company
 from common.errors import ApplicationError
-from evolution.lessons.admin.words import BANDS, DIMENSIONS, PARTS, REASONS
+from evolution.lessons.admin.words import BANDS, DIMENSIONS, PARTS, REASONS, TOLD
+from evolution.lessons.choices import Status
 from evolution.lessons.rules.recall_request import MAX_TOP_K, TOP_K, checked_request
 from evolution.lessons.selectors.recall import Match, Recalled, recall_lessons
 
@@ -167,8 +168,14 @@ def _why_not(recalled: Recalled | None) -> dict[str, Any] | None:
     if recalled is None or recalled.why_not is None:
         return None
     told = recalled.why_not
-    more = {name: value for name, value in told.items() if name in ("state", "expires", "relevance", "rank")}
-    return {"code": told["id"], "reason": REASONS[told["reason"]], "more": list(more.items())}
+    more = [(TOLD[name], _shown(name, value)) for name, value in told.items() if name in TOLD]
+    return {"code": told["id"], "reason": REASONS[told["reason"]], "more": more}
+
+
+def _shown(name: str, value: Any) -> Any:
+    if name == "state":
+        return dict(Status.choices).get(value, value)
+    return f"{value:.2f}" if name == "relevance" else value
 
 
 def _lines(text: str) -> list[str]:

@@ -24,6 +24,8 @@ PARTS = {
     "file_words": _("Words of the task in the names of the lesson's files"),
     "path": _("Folders and file names that the paths have in common"),
 }
+#: What else is told of a lesson that is missing.
+TOLD = {"state": _("status"), "expires": _("expires"), "relevance": _("relevance"), "rank": _("place")}
 REASONS = {
     "returned": _("It is in the answer."),
     "unknown": _("There is no such lesson."),

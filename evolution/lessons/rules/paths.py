@@ -20,11 +20,12 @@ _WILD = frozenset("*?[")
 
 
 def normalise_path(raw: str) -> str:
-    """NFC, `/` between parts, no leading `./`, no repeated `/`; empty for nothing. Idempotent.
+    """NFC, on one line, `/` between parts, no leading `./`, no repeated `/`; empty for nothing. Idempotent.
 
     A final `/`, which names a directory, stays. docs/rules.md: lesson paths.
     """
-    path = _SLASHES_RE.sub("/", unicodedata.normalize("NFC", raw).replace("\\", "/"))
+    line = " ".join(unicodedata.normalize("NFC", raw).splitlines())
+    path = _SLASHES_RE.sub("/", line.replace("\\", "/"))
     path = _HERE_RE.sub("", path).strip()
     return "" if path in (".", "/") else path
 
@@ -55,11 +56,9 @@ def basename(path: str) -> str:
 def touched(listed: Sequence[str], changed: Iterable[str]) -> list[str]:
     """Which of the `changed` normalised paths equal a listed one or lie below a listed directory."""
     wanted = set(listed)
-    return [
-        path
-        for path in changed
-        if path in wanted or any(directory in wanted for directory in directories(path))
-    ]
+    # By their beginning: to look at each directory above would take as long as the paths are deep.
+    above = tuple(path for path in wanted if is_directory(path))
+    return [path for path in changed if path in wanted or path.startswith(above)]
 
 
 def matches_any(path: str, patterns: Sequence[str]) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import date, datetime
 from typing import Any
 
@@ -28,6 +28,8 @@ from evolution.lessons.services.recalling import stored_text
 _SHA_RE = re.compile(r"[0-9a-f]{7,64}")
 #: Keys of one query.
 _KEYS = 500
+#: More keys than this are not asked for one by one.
+_MANY = 20_000
 
 
 def look_at_change(
@@ -115,11 +117,11 @@ def check_answer(reference: str, result: GuardResult) -> dict[str, Any]:
 
 def _met(lessons: LessonQuerySet, changed: Iterable[str], today: date) -> list[Guarded]:
     """The active lessons that list one of the files or a directory above it; one whose day is over rests."""
-    keys = sorted({key for path in changed for key in (path, *directories(path))})
+    keys = {key for path in changed for key in (path, *directories(path))}
+    holders = sorted(_holders(lessons.active(), keys))
     found: dict[int, Lesson] = {}
-    for start in range(0, len(keys), _KEYS):
-        holders = LessonKey.objects.filter(kind=KeyKind.FILE, key__in=keys[start : start + _KEYS])
-        rows = lessons.active().filter(pk__in=holders.values("lesson"))
+    for start in range(0, len(holders), _KEYS):
+        rows = lessons.active().filter(pk__in=holders[start : start + _KEYS])
         found |= {lesson.pk: lesson for lesson in rows if not is_expired(lesson.expires_on, today)}
     return [
         Guarded(
@@ -131,6 +133,20 @@ def _met(lessons: LessonQuerySet, changed: Iterable[str], today: date) -> list[G
         )
         for lesson in found.values()
     ]
+
+
+def _holders(lessons: LessonQuerySet, keys: Collection[str]) -> set[int]:
+    """Ids of the lessons that list one of these files or directories."""
+    listed = LessonKey.objects.filter(kind=KeyKind.FILE, lesson__in=lessons.values("pk"))
+    if len(keys) > _MANY:
+        # Thousands of deep paths: it is quicker to look at what all the lessons list.
+        rows = listed.values_list("lesson", "key").iterator(chunk_size=2000)
+        return {lesson for lesson, key in rows if key in keys}
+    found: set[int] = set()
+    ordered = sorted(keys)
+    for start in range(0, len(ordered), _KEYS):
+        found.update(listed.filter(key__in=ordered[start : start + _KEYS]).values_list("lesson", flat=True))
+    return found
 
 
 def _has_lesson(lessons: LessonQuerySet, reference: str) -> bool:
