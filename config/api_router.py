@@ -8,7 +8,6 @@ from common.api.converters import CodeConverter, IdConverter
 from common.api.endpoints import me, openapi, receipts
 from evolution.cycles import views as cycles
 from evolution.knowledge.views import injections, knowledge, outcomes
-from evolution.knowledge.views import knowledge
 from evolution.lessons.views import capture, checks, lessons, metrics, recall
 from evolution.parameters import views as parameters
 from evolution.patterns import views as patterns
@@ -126,14 +125,6 @@ urlpatterns = [
     path("outcomes", outcomes.OutcomesView.as_view(), name="outcomes"),
     path("injections", injections.InjectionsView.as_view(), name="injections"),
     path("injections/<uuid:injection_id>", injections.InjectionView.as_view(), name="injection"),
-    # Knowledge
-    path("knowledge", knowledge.KnowledgeListView.as_view(), name="knowledge"),
-    path("knowledge/known-issues", knowledge.KnownIssueListView.as_view(), name="known-issues"),
-    path("knowledge/<code:knowledge>", knowledge.KnowledgeDetailView.as_view(), name="knowledge-item"),
-    *[
-        path(f"knowledge/<code:knowledge>/{verb}", view.as_view(), name=f"knowledge-{verb}")
-        for verb, view in knowledge.VERBS.items()
-    ],
     # Learning
     path("learning-items", cycles.LearningItemListView.as_view(), name="learning-items"),
     path("patterns", patterns.PatternListView.as_view(), name="patterns"),
