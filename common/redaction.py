@@ -16,6 +16,9 @@ from typing import Any
 from common.redaction_checks import is_secret_value, is_value
 from common.redaction_rules import PASSWORD_KEY, RULES, SECRET_KEY, Rule
 
+#: Kinds that say who somebody is; where a system names people by them, they are ids and no secrets.
+PERSONAL = frozenset({"email", "cn_id", "bank_card", "cn_mobile"})
+
 # A replacement can bare another secret beside it, so the table is applied until nothing changes any more.
 _MAX_ROUNDS = 8
 _PLACEHOLDER_RE = re.compile(r"\[REDACTED:[a-z_]+\]")

@@ -10,6 +10,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from common.api.fields import TextField, WholeNumberField
+from common.redaction import PERSONAL, redact
 from evolution.proposals.choices import ConflictChoice
 from evolution.proposals.models import Proposal, ProposalItem
 from evolution.proposals.selectors import HEAVY, lessons_beside
@@ -25,7 +26,13 @@ class UserIdField(TextField):
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(allow_blank=False, **kwargs)
         told = _("A user id has 1 to 64 letters, digits and the signs . _ @ -")
-        self.validators.append(RegexValidator(USER_ID, told))
+        self.validators += [RegexValidator(USER_ID, told), _check_no_secret]
+
+
+def _check_no_secret(user_id: str) -> None:
+    """An id is kept as it is, in paths too, so what must not be kept can be none."""
+    if set(redact(user_id).counts) - PERSONAL:
+        raise serializers.ValidationError(_("This looks like a secret; name the user by an id."))
 
 
 class ItemSerializer(serializers.ModelSerializer):

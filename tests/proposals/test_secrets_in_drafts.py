@@ -81,14 +81,31 @@ def test_the_counts_stand_on_the_proposal_and_its_receipt(runtime, reviewer, age
     assert Receipt.objects.get(proposal_code="EP-001").detail["redactions"] == proposal["redactions"]
 
 
-def test_a_user_whose_id_is_an_address_keeps_it(runtime, agent):
-    target = "users/li@example.cn/profile.md"
+@pytest.mark.parametrize(
+    "user", ["li@example.cn", "13800138000", "11010519491231002X", "6222021234567890128"]
+)
+def test_a_user_whose_id_is_an_address_or_a_number_keeps_it(runtime, agent, user):
+    target = f"users/{user}/profile.md"
     item = {"type": "user_preference", "operation": "update", "target": target, "content": "用表格"}
-    assert runtime.draft(agent, item, user_id="li@example.cn")["items"][0]["target"] == target
-    answer = runtime.post(
-        "teachings", {"agent": agent.pk, "user_id": "li@example.cn", "text": "记住，我喜欢短句"}
-    )
-    assert answer.json()["items"][0]["target"] == target
+    assert runtime.draft(agent, item, user_id=user)["items"][0]["target"] == target
+    body = {"agent": agent.pk, "user_id": user, "text": "记住，我喜欢短句"}
+    taught = runtime.post("teachings", body).json()
+    assert taught["items"][0]["target"] == target
+    relayed = runtime.post(f"proposals/{taught['code']}/approve", {"decided_by": user})
+    assert relayed.json()["status"] == "applied", relayed.content.decode()
+
+
+def test_what_stands_below_the_folder_of_a_user_is_redacted(runtime, agent):
+    target = f"users/13800138000/agents/{agent.pk}/memory/ghp_{'a1B2' * 9}.md"
+    drafted = runtime.draft(agent, {**NOTE, "target": target})
+    assert "a1B2a1B2" not in json.dumps(drafted) and drafted["redactions"] == {"api_token": 1}
+
+
+def test_a_secret_is_no_user_id(runtime, agent):
+    body = {"agent": agent.pk, "user_id": f"ghp_{'a1B2' * 9}", "text": "记住，我喜欢短句"}
+    answer = runtime.post("teachings", body)
+    assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (400, "/user_id")
+    assert not Proposal.objects.exists()
 
 
 def test_what_a_person_writes_is_kept_as_typed(reviewer, agent):

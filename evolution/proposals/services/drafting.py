@@ -12,11 +12,12 @@ from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
 from agents.models import Agent
+from agents.rules.paths import user_of
 from common.actors import Actor
 from common.companies.models import Company
 from common.counters.services import lock_numbers, next_number
 from common.errors import ApplicationError, Fault, invalid
-from common.redaction import redact
+from common.redaction import PERSONAL, redact
 from common.text import clean, is_blank, length
 from evolution.proposals.choices import ItemStatus, ItemType, Kind, Operation, Status, Trigger
 from evolution.proposals.models import PREFIX, Proposal, ProposalItem
@@ -249,7 +250,15 @@ def _redacted(draft: Draft) -> Draft:
 
 
 def cleaned_path(path: str, counts: Counter[str]) -> str:
-    """A path without secrets; an e-mail address stays, because it may be the id of an end user."""
+    """A path without secrets; the id of an end user stays, be it an address, a phone number or a long number."""
+    user = user_of(path)
+    if user and set(redact(user).counts) <= PERSONAL:
+        folder, _slash, rest = path.partition("/")
+        return f"{folder}/{user}{_without_secrets(rest[len(user) :], counts)}"
+    return _without_secrets(path, counts)
+
+
+def _without_secrets(path: str, counts: Counter[str]) -> str:
     found = redact(path)
     if set(found.counts) <= {"email"}:
         return path
