@@ -8,7 +8,7 @@ UV     := 0.13.9
 ARGS   ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint bench-prompt bench-pages bench-recall lock messages clean
+.PHONY: help run test lint bench-prompt bench-pages bench-recall bench-latency bench-archive bench-capture lock messages clean
 
 help:  ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -27,6 +27,15 @@ bench-prompt: $(VENV)/.dev  ## The prompt endpoint against its peers, in one run
 
 bench-recall: $(VENV)/.dev  ## How well recall finds, beside its peers (ARGS="DATA": folder with recall/ and commits/)
 	@$(BIN)/python -m bench.recall $(ARGS)
+
+bench-latency: $(VENV)/.dev  ## How fast recall is, beside full-text search and a hello
+	@$(BIN)/python -m bench.latency $(ARGS)
+
+bench-archive: $(VENV)/.dev  ## Archiving beside plain SQL of the same rows
+	@$(BIN)/python -m bench.archive $(ARGS)
+
+bench-capture: $(VENV)/.dev  ## Reading 26,000 commits beside git's own log
+	@$(BIN)/python -m bench.capture $(ARGS)
 
 bench-pages: $(VENV)/.dev  ## The admin's pages at 100 and at 100,000 rows
 	@$(BIN)/python -m bench.pages $(ARGS)
