@@ -60,6 +60,7 @@ SIDEBAR = {
                 ),
                 _entry(_("Documents"), "description", "agents_document", "agents.view_document"),
                 _lessons(_("Lessons"), "school", "changelist"),
+                _entry(_("Patterns"), "pattern", "patterns_pattern", "patterns.view_pattern"),
                 _recalls(_("Try recall"), "travel_explore", "try"),
                 _recalls(_("Lessons in figures"), "monitoring", "metrics"),
             ],

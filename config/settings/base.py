@@ -56,6 +56,7 @@ INSTALLED_APPS = [
     "evolution.knowledge",
     "evolution.lessons",
     "evolution.memory",
+    "evolution.patterns",
     "evolution.proposals",
     "evolution.cycles",
     "prompt",

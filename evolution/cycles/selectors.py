@@ -56,3 +56,13 @@ def waiting(
     if agent_id is not None:
         rows = rows.filter(agent_id=agent_id)
     return rows.order_by("priority", "id")
+
+
+def count_structure(item: LearningItem) -> int:
+    """How many reports of code changes name the same structure as this one, itself included."""
+    return LearningItem.objects.filter(
+        company_id=item.company_id,
+        source_type=SourceType.CODE_CHANGE,
+        metadata__structure__iexact=item.metadata.get("structure"),
+        quarantined_at=None,
+    ).count()

@@ -1,9 +1,6 @@
-"""Reads the history of a repository that nobody vouches for: nothing in it is run, nothing is written.
+"""Reads the history of a repository that nobody vouches for, by the calls of `gitcall`.
 
-git gets an argument list, no shell, a bare environment, no configuration of users or hosts, and options
-against what the repository's own configuration could name (signature programs, monitors, hooks, external
-diffs, pagers, remotes). Names of commits are hexadecimal or nothing. Time and output are bounded. Everything
-that comes out is data. docs/rules.md: reading git.
+Names of commits are hexadecimal or nothing. Everything that comes out is data. docs/rules.md: reading git.
 """
 
 from __future__ import annotations
@@ -11,10 +8,6 @@ from __future__ import annotations
 import os
 import re
 import secrets
-import selectors
-import signal
-import subprocess
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -25,6 +18,7 @@ from django.utils.translation import gettext_lazy as _
 
 from common.errors import ApplicationError
 from common.file_reading import display_path, read_text_file
+from evolution.lessons.gitcall import CallFailedError, GitLimits, run_git
 from evolution.lessons.rules.commits import ChangedFile, Commit
 
 _SHA_RE = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
@@ -33,18 +27,6 @@ _BATCH = 200
 _MOST_FOLDERS = 50
 _CHUNK = 1 << 16
 
-#: Against what a repository's own configuration could make git do, or make it say otherwise.
-_CONFIGURATION = (
-    "log.showSignature=false",
-    "core.fsmonitor=false",
-    "core.hooksPath=/dev/null",
-    "core.quotepath=off",
-    "core.commitGraph=false",
-    "core.pager=cat",
-    "protocol.allow=never",
-    "diff.external=",
-    "i18n.logOutputEncoding=UTF-8",
-)
 _LOG_OPTIONS = (
     "--no-walk=unsorted",
     "--stdin",
@@ -65,6 +47,25 @@ _LOG_OPTIONS = (
     "-z",
     "--raw",
 )
+_PATCH_OPTIONS = (
+    "--no-show-signature",
+    "--no-ext-diff",
+    "--no-textconv",
+    "--no-notes",
+    "--no-color",
+    "--no-relative",
+    "--diff-merges=first-parent",
+    "--format=",
+    "--patch",
+    "--unified=0",
+    "--src-prefix=a/",
+    "--dst-prefix=b/",
+    "--submodule=short",
+    "--encoding=UTF-8",
+    "-O/dev/null",
+    "-M",
+    "-l400",
+)
 # Numbers of lines would tell binary files apart, but cost a comparison of every text of the history.
 _BINARY_RE = re.compile(
     r".*\.(?:png|jpe?g|gif|webp|ico|bmp|tiff?|psd|pdf|zip|gz|bz2|xz|7z|rar|tar|tgz|jar|war|class|exe|dll|so|dylib|o|a"
@@ -72,14 +73,6 @@ _BINARY_RE = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _SUBMODULE = "160000"
-
-
-@dataclass(frozen=True)
-class GitLimits:
-    """Bounds of one call of git. docs/rules.md: reading git."""
-
-    seconds: float = 10.0
-    max_bytes: int = 20 * 1024 * 1024
 
 
 @dataclass(frozen=True)
@@ -100,10 +93,6 @@ class Batch:
     left: int
 
 
-class _CallFailedError(Exception):
-    """git ended with an error, took too long, or said too much."""
-
-
 @dataclass
 class GitRepository:
     """One repository on this machine, for reading. `unreadable` collects commits that git could not show.
@@ -119,7 +108,7 @@ class GitRepository:
         self.path = self.path.resolve()
         try:
             self._git_folder = Path(os.fsdecode(self._run("rev-parse", "--absolute-git-dir").rstrip(b"\n")))
-        except (_CallFailedError, OSError, ValueError):
+        except (CallFailedError, OSError, ValueError):
             message = _("%s is not a git repository that can be read.") % display_path(self.path)
             raise ApplicationError("VALIDATION_ERROR", message) from None
 
@@ -132,7 +121,7 @@ class GitRepository:
         if found is None:
             try:
                 self._run("rev-parse", "--verify", "--quiet", "--end-of-options", "HEAD")
-            except _CallFailedError:
+            except CallFailedError:
                 return None
             raise self._not_walked()
         return found
@@ -151,7 +140,7 @@ class GitRepository:
         """Whether commit `sha` lies in the history of commit `of`."""
         try:
             self._run("merge-base", "--is-ancestor", "--end-of-options", _checked(sha), _checked(of))
-        except _CallFailedError:
+        except CallFailedError:
             return False
         return True
 
@@ -161,7 +150,7 @@ class GitRepository:
         try:
             is_shallow = self._run("rev-parse", "--is-shallow-repository").strip() == b"true"
             text = read_text_file(self._git_folder / "shallow") if is_shallow else ""
-        except (_CallFailedError, ApplicationError):
+        except (CallFailedError, ApplicationError):
             return frozenset()
         return frozenset(sha for sha in text.split() if _SHA_RE.fullmatch(sha))
 
@@ -170,7 +159,7 @@ class GitRepository:
         """Every folder that git reads of it: a repository may lie elsewhere, and borrow objects of others."""
         try:
             answer = self._run("rev-parse", "--path-format=absolute", "--git-common-dir")
-        except _CallFailedError:
+        except CallFailedError:
             answer = os.fsencode(self._git_folder)
         common = Path(os.fsdecode(answer.rstrip(b"\n")))
         found = {self._git_folder.resolve(), common.resolve()}
@@ -197,7 +186,7 @@ class GitRepository:
                 "rev-list", "--topo-order", "--reverse", "--parents", "--timestamp", "--end-of-options",
                 _checked(head), *excluded, "--",
             )  # fmt: skip
-        except _CallFailedError:
+        except CallFailedError:
             raise self._not_walked() from None
         lines = (line.split() for line in output.decode("ascii", "replace").splitlines())
         return [Step(line[1], tuple(line[2:]), int(line[0])) for line in lines]
@@ -207,12 +196,25 @@ class GitRepository:
         for start in range(0, len(shas), _BATCH):
             yield from self._read([_checked(sha) for sha in shas[start : start + _BATCH]])
 
+    def patch(self, sha: str) -> str:
+        """What one commit changed against its first parent, as a unified diff.
+
+        Errors: VALIDATION_ERROR for a commit that is not there, or whose difference is too large.
+        """
+        self.check_has(sha)
+        try:
+            output = self._run("show", *_PATCH_OPTIONS, "--end-of-options", _checked(sha), "--")
+        except CallFailedError:
+            message = _("The difference of commit %s cannot be read.") % sha
+            raise ApplicationError("VALIDATION_ERROR", message) from None
+        return output.decode("utf-8", "replace").replace("\0", "\ufffd")
+
     def _read(self, shas: Sequence[str]) -> Iterator[Commit]:
         mark = secrets.token_hex(16)
         pattern = f"--format=tformat:%x00{mark}%x00%H%x00%P%x00%at%x00%ct%x00%B%x00{mark}%x00"
         try:
             output = self._run("log", *_LOG_OPTIONS, pattern, stdin="\n".join([*shas, ""]))
-        except _CallFailedError:
+        except CallFailedError:
             # Halved until the commit that cannot be shown stands alone.
             if len(shas) == 1:
                 self.unreadable.append(shas[0])
@@ -248,17 +250,14 @@ class GitRepository:
     def _verified(self, name: str) -> str | None:
         try:
             answer = self._run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
-        except _CallFailedError:
+        except CallFailedError:
             return None
         # Older versions of git repeat the option itself.
         sha = answer.decode("ascii", "replace").split()[-1:]
         return sha[0] if sha and _SHA_RE.fullmatch(sha[0]) else None
 
     def _run(self, command: str, *arguments: str, stdin: str = "") -> bytes:
-        options = [part for setting in _CONFIGURATION for part in ("-c", setting)]
-        safe = ["-c", f"safe.directory={self.path}"]
-        call = ["git", "-C", str(self.path), "--no-pager", *safe, *options, command, *arguments]
-        return _bounded_output(call, _environment(self.path), stdin.encode("ascii"), self.limits)
+        return run_git(self.path, (command, *arguments), stdin.encode("ascii"), self.limits)
 
 
 def next_batch(steps: Sequence[Step], cursor: str | None, most: int) -> Batch:
@@ -294,68 +293,6 @@ def _checked(sha: str) -> str:
         message = _("%s is not the full name of a commit.") % ascii(sha[:64])
         raise ApplicationError("VALIDATION_ERROR", message)
     return sha
-
-
-def _environment(path: Path) -> dict[str, str]:
-    return {
-        "PATH": os.environ.get("PATH", os.defpath),
-        "HOME": "/nonexistent",
-        "LC_ALL": "C",
-        "GIT_CONFIG_NOSYSTEM": "1",
-        "GIT_CONFIG_GLOBAL": "/dev/null",
-        "GIT_ATTR_NOSYSTEM": "1",
-        "GIT_TERMINAL_PROMPT": "0",
-        "GIT_OPTIONAL_LOCKS": "0",
-        "GIT_NO_REPLACE_OBJECTS": "1",
-        "GIT_NO_LAZY_FETCH": "1",
-        # A folder inside some other repository is not a repository.
-        "GIT_CEILING_DIRECTORIES": str(path.parent),
-    }
-
-
-def _bounded_output(
-    call: Sequence[str], environment: dict[str, str], stdin: bytes, limits: GitLimits
-) -> bytes:
-    """What the program writes. Raises `_CallFailedError` on an exit code, and kills it at either limit."""
-    deadline = time.monotonic() + limits.seconds
-    chunks: list[bytes] = []
-    size = 0
-    with subprocess.Popen(  # noqa: S603
-        call, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    ) as process, selectors.DefaultSelector() as ready:  # fmt: skip
-        assert process.stdin and process.stdout
-        try:
-            _feed(process.stdin, stdin)
-            ready.register(process.stdout, selectors.EVENT_READ)
-            while True:
-                left = deadline - time.monotonic()
-                if left <= 0 or not ready.select(left):
-                    raise _CallFailedError
-                chunk = os.read(process.stdout.fileno(), _CHUNK)
-                if not chunk:
-                    break
-                size += len(chunk)
-                if size > limits.max_bytes:
-                    raise _CallFailedError
-                chunks.append(chunk)
-            code = process.wait(max(deadline - time.monotonic(), 0.1))
-        except (_CallFailedError, subprocess.TimeoutExpired):
-            # The whole group, in case git started another program.
-            os.killpg(process.pid, signal.SIGKILL)
-            raise _CallFailedError from None
-    if code:
-        raise _CallFailedError
-    return b"".join(chunks)
-
-
-def _feed(pipe: object, data: bytes) -> None:
-    """Writes the names (a few kilobytes: less than a pipe holds) and closes; git may have ended already."""
-    try:
-        pipe.write(data)  # type: ignore[attr-defined]
-        pipe.close()  # type: ignore[attr-defined]
-    except BrokenPipeError:
-        pass
 
 
 def _changed_files(raw: str) -> Iterator[ChangedFile]:

@@ -43,6 +43,7 @@ AGENT = "agents/<id:pk>"
 DOCUMENT = f"{AGENT}/documents/<id:document_id>"
 PROPOSAL = "proposals/<code:code>"
 LESSON = "lessons/<code:lesson>"
+PATTERN = "patterns/<code:pattern>"
 KNOWLEDGE = "knowledge/<code:knowledge>"
 
 ROUTES: dict[str, dict[str, Rights]] = {
@@ -126,6 +127,14 @@ ROUTES: dict[str, dict[str, Rights]] = {
     "outcomes": {"POST": _rights(REPORT)},
     "injections": {"GET": _rights(READ, OWN), "POST": _rights(READ)},
     "injections/<uuid:injection_id>": {"GET": _rights(READ)},
+    "patterns": {"GET": _rights(READ, OWN), "POST": _rights(REPORT)},
+    "patterns/scan": {"POST": _rights(REPORT)},
+    "patterns/suggest": {"POST": _rights(READ)},
+    PATTERN: {"GET": _rights(READ), "PATCH": _rights(STAFF)},
+    f"{PATTERN}/scaffold": {"POST": _rights(READ)},
+    f"{PATTERN}/verify": {"POST": _rights(STAFF)},
+    f"{PATTERN}/promote": {"POST": _rights(STAFF)},
+    f"{PATTERN}/deprecate": {"POST": _rights(STAFF)},
     "learning-items": {"GET": _rights(READ, OWN), "POST": _rights(REPORT)},
     "learning-items/process": {"POST": _rights(REPORT, OWN)},
 }
@@ -172,6 +181,15 @@ BODIES: dict[tuple[str, str], Any] = {
     ("PATCH", KNOWLEDGE): {"summary": "new"},
     ("POST", "outcomes"): lambda parts: {"knowledge": parts["knowledge"], "result": "success"},
     ("POST", "injections"): lambda parts: {"agent": parts["pk"], "task": "new"},
+    ("POST", "patterns"): lambda parts: {"agent": parts["pk"], "name": "new"},
+    ("POST", "patterns/scan"): lambda parts: {
+        "agent": parts["pk"],
+        "repository": "app",
+        "commit": "a1",
+        "diff": "+++ b/new.py\n@@ -0,0 +1,2 @@\n+first\n+second\n",
+    },
+    ("POST", "patterns/suggest"): lambda parts: {"agent": parts["pk"], "description": "pattern"},
+    ("PATCH", PATTERN): {"description": "new"},
     ("POST", "learning-items"): lambda parts: {
         "agent": parts["pk"],
         "source_type": "error_fix",
@@ -217,6 +235,9 @@ def build(company: Company, canary: str, drafts: int = 1) -> dict[str, Any]:
     }
     reported = runtime.post("learning-items", item)
     assert reported.status_code == 201, reported.content.decode()
+    pattern = {"name": f"{canary} pattern", "agent": agent.pk, "keywords": ["first", "second", canary]}
+    proposed = runtime.post("patterns", pattern)
+    assert proposed.status_code == 201, proposed.content.decode()
     known = {"title": f"{canary} title", "category": "debugging", "summary": canary, "agent": agent.pk}
     knowledge = runtime.post("knowledge", known)
     assert knowledge.status_code == 201, knowledge.content.decode()
@@ -231,6 +252,7 @@ def build(company: Company, canary: str, drafts: int = 1) -> dict[str, Any]:
         "document_id": agent.documents.get(path="principles.md").pk,
         "receipt_id": agent.receipts.order_by("pk").first().pk,
         "code": drafted.json()["code"],
+        "pattern": proposed.json()["id"],
         "knowledge": knowledge.json()["id"],
         "injection_id": injected.json()["injection_id"],
         "name": "injection_top_k",

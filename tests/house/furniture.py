@@ -21,6 +21,7 @@ from evolution.lessons.services.checking import check_and_store
 from evolution.lessons.services.recalling import recall_and_log
 from evolution.parameters.models import Parameter, ParameterChange
 from evolution.parameters.services import Approval, set_parameter
+from evolution.patterns.models import Pattern
 from evolution.proposals.models import GitMirrorCommit, Proposal, ProposalItem
 from experiences.models import Experience
 from tests import factories
@@ -46,6 +47,7 @@ class House:
             receipt=self.rows[Receipt], proposal=self.rows[Proposal], status=GitMirrorCommit.State.FAILED
         )
 
+        self.rows[Pattern] = Pattern.objects.get(company=acme)
         self.rows[LearningItem] = LearningItem.objects.get(company=acme)
         self.change = ParameterChange.objects.get(company=acme)
         self.rows[Parameter], self.rows[ParameterChange] = Parameter.objects.get(company=acme), self.change
@@ -89,6 +91,11 @@ def _furnish(acme: Company) -> House:
     set_parameter(
         company_id=acme.pk, name="injection_top_k", value=8, expected=5, approval=approval, now=timezone.now()
     )
+    pattern = {"name": "仓库模式", "agent": agent.pk, "keywords": ["仓库", "会话"]}
+    assert factories.ApiClient(key).post("patterns", pattern).status_code == 201
+    diff = "+++ b/仓库.py\n@@ -0,0 +1 @@\n+仓库 会话\n"
+    commit = {"repository": "主仓库", "commit": "a1", "diff": diff}
+    assert factories.ApiClient(key).post("patterns/scan", commit).status_code == 200
     _recall(acme)
     report = {
         "scanned": 9,

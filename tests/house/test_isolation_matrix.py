@@ -151,7 +151,7 @@ def test_a_full_key_of_another_company_sees_and_changes_nothing(rival, victim, s
 def test_what_is_foreign_is_answered_as_what_is_not_there(rival, victim, trying):
     client = ApiClient(make_key(rival, scopes=SCOPES))
     absent = dict.fromkeys(victim, 999_999_999) | {"code": "EP-999999", "lesson": "EXP-999999"}
-    absent |= {"repository": "no such repository"}
+    absent |= {"repository": "no such repository", "pattern": "P-999999"}
     absent |= {"older": "EXP-999999", "recall_id": "00000000-0000-4000-8000-000000000000"}
     for route, verb in CALLS:
         rights = ROUTES[route.path][verb]

@@ -11,7 +11,7 @@ from common.receipts.models import Receipt
 from common.receipts.selectors import verify_chain
 from tests.api.routes import all_routes
 from tests.factories import make_agent, make_person
-from tests.house.api_world import AGENT, KNOWLEDGE, LESSON, PROPOSAL, ROUTES, body_for, build
+from tests.house.api_world import AGENT, KNOWLEDGE, LESSON, PATTERN, PROPOSAL, ROUTES, body_for, build
 from tests.house.test_isolation_matrix import digest
 
 pytestmark = pytest.mark.django_db
@@ -43,6 +43,9 @@ RECEIPTS = {
     ("PATCH", KNOWLEDGE): 0,  # the same
     ("POST", f"{KNOWLEDGE}/restore"): 0,  # a draft: 409
     ("POST", "injections"): 0,  # reads; its log is no change
+    ("POST", "patterns/suggest"): 0,  # reads
+    ("POST", f"{PATTERN}/scaffold"): 0,  # reads
+    ("POST", f"{PATTERN}/promote"): 0,  # not seen often enough: 409
     ("POST", "learning-items"): 0,  # waits; nothing is learnt yet
     ("POST", "lessons"): 0,  # a draft counts for nothing yet
     ("PATCH", LESSON): 0,  # the same

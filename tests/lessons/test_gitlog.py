@@ -254,5 +254,6 @@ def test_since_looks_at_the_committer_date():
 
 
 def test_the_module_gives_git_no_shell():
-    source = Path(__file__).resolve().parents[2] / "evolution/lessons/gitlog.py"
-    assert "shell=" not in source.read_text(encoding="utf-8")
+    for name in ("gitlog.py", "gitcall.py"):
+        source = Path(__file__).resolve().parents[2] / "evolution/lessons" / name
+        assert "shell=" not in source.read_text(encoding="utf-8")
