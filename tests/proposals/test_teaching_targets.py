@@ -44,6 +44,7 @@ def test_a_teaching_goes_where_its_kind_belongs(runtime, agent, text, item_type,
     assert (item["type"], item["target"]) == (item_type, target.format(agent=agent.pk))
     assert (item["risk"], proposal["trigger"], proposal["detected"]) == (risk, "explicit_teaching", True)
     assert proposal["intent"]["type"] == item_type and proposal["rationale"] == text
+    assert proposal["intent"]["target"] == item["target"]
 
 
 @pytest.mark.parametrize(

@@ -58,10 +58,11 @@ class Impact:
 
 @dataclass(frozen=True)
 class Learnt:
-    """What was detected; nothing at all when every field is empty."""
+    """What was detected, and the target of it; nothing at all when every field is empty."""
 
     proposal: Proposal | None = None
     created: bool = False
+    target: str = ""
     intent: Intent | None = None
     correction: Correction | None = None
     impact: Impact | None = None
@@ -101,7 +102,7 @@ def _taught(teaching: Teaching, meant: Intent, actor: Actor, now: datetime) -> L
     items = [_item(meant.type, meant.content, target)]
     draft = _draft(teaching, Trigger.EXPLICIT_TEACHING, items, needs_content=meant.needs_content)
     proposal, created = _drafted(teaching, draft, actor, now)
-    return Learnt(proposal, created, intent=meant)
+    return Learnt(proposal, created, target, intent=meant)
 
 
 def _corrected(teaching: Teaching, wrong: Correction, actor: Actor, now: datetime) -> Learnt:
@@ -115,7 +116,7 @@ def _corrected(teaching: Teaching, wrong: Correction, actor: Actor, now: datetim
         rationale=cause,
     )
     proposal, created = _drafted(teaching, draft, actor, now)
-    return Learnt(proposal, created, correction=wrong, impact=impact_of(teaching, target, now))
+    return Learnt(proposal, created, target, correction=wrong, impact=impact_of(teaching, target, now))
 
 
 def _is_rule(text: str) -> bool:

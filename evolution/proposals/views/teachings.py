@@ -15,6 +15,7 @@ from agents.selectors import get_agent
 from common.api.fields import TextField, WholeNumberField
 from common.api.views import FieldbookView, validated
 from common.idempotency.services import Answer
+from evolution.memory.rules.teaching import IntentType
 from evolution.proposals.serializers import ProposalSerializer, UserIdField
 from evolution.proposals.sources.teaching import Learnt, Teaching, learn, recent_changes
 from evolution.proposals.views.proposals import answer_for
@@ -46,6 +47,48 @@ class NothingDetectedSerializer(serializers.Serializer):
     detected = serializers.BooleanField()
 
 
+class IntentSerializer(serializers.Serializer):
+    """What the user wants kept, and where; `target_hint` is the skill that the message names."""
+
+    type = serializers.ChoiceField(choices=[(kind.value, kind.value) for kind in IntentType])
+    target = serializers.CharField()
+    content = serializers.CharField(allow_blank=True)
+    needs_content = serializers.BooleanField()
+    target_hint = serializers.CharField(allow_null=True)
+
+
+class CorrectionSerializer(serializers.Serializer):
+    """What was wrong and right, where the user names both, and the rule behind it."""
+
+    type = serializers.CharField()
+    domain = serializers.CharField(allow_null=True)
+    skill = serializers.CharField(allow_null=True)
+    wrong = serializers.CharField(allow_null=True)
+    correct = serializers.CharField(allow_null=True)
+    rule = serializers.CharField()
+
+
+class ImpactSerializer(serializers.Serializer):
+    """The target document of a correction, how often this happened in 30 days, how risky the change is."""
+
+    affects = serializers.CharField()
+    frequency = serializers.ChoiceField(choices=["low", "medium", "high"])
+    risk_level = serializers.CharField()
+
+
+class TaughtSerializer(ProposalSerializer):
+    """The proposal with what was understood: either an intent, or a correction with its impact."""
+
+    detected = serializers.BooleanField(read_only=True)
+    intent = IntentSerializer(allow_null=True, read_only=True)
+    correction = CorrectionSerializer(allow_null=True, read_only=True)
+    impact = ImpactSerializer(allow_null=True, read_only=True)
+
+    class Meta(ProposalSerializer.Meta):
+        fields = (*ProposalSerializer.Meta.fields, "detected", "intent", "correction", "impact")
+        read_only_fields = fields
+
+
 class TeachingView(FieldbookView):
     """201 with the proposal; 200 with the one that says it already, with recent changes, or `detected: false`."""
 
@@ -53,7 +96,7 @@ class TeachingView(FieldbookView):
     staff_permissions = {"POST": "proposals.add_proposal"}
 
     @extend_schema(
-        request=TeachingSerializer, responses={201: ProposalSerializer, 200: NothingDetectedSerializer}
+        request=TeachingSerializer, responses={201: TaughtSerializer, 200: NothingDetectedSerializer}
     )
     def post(self, request: Request) -> Response:
         return self.idempotently(request, "teachings", lambda: self._learn(request))
@@ -77,11 +120,10 @@ class TeachingView(FieldbookView):
 
 
 def _findings(learnt: Learnt) -> dict[str, Any]:
-    findings: dict[str, Any] = {"detected": True}
-    for name in ("intent", "correction", "impact"):
-        value = getattr(learnt, name)
-        findings[name] = asdict(value) if value is not None else None
-    return findings
+    intent = {**asdict(learnt.intent), "target": learnt.target} if learnt.intent else None
+    correction = asdict(learnt.correction) if learnt.correction else None
+    impact = asdict(learnt.impact) if learnt.impact else None
+    return {"detected": True, "intent": intent, "correction": correction, "impact": impact}
 
 
 def _without_proposal(learnt: Learnt, teaching: Teaching) -> dict[str, Any]:
