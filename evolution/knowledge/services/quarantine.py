@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from common.archive import in_batches
@@ -11,6 +11,7 @@ from common.search.services import index_objects, remove_objects
 from evolution.knowledge.models import Knowledge, LearningItem, Outcome
 from evolution.knowledge.rules.search_fields import KIND
 from evolution.knowledge.services.indexing import entries_of
+from evolution.knowledge.services.outcomes import refresh_scores
 
 #: Rows a statement.
 _BATCH = 500
@@ -62,18 +63,26 @@ def release_reports(company: Company, ids: Collection[int]) -> None:
 
 def hold_outcomes(company: Company, ids: Collection[int], now: datetime) -> int:
     """Put these outcomes into quarantine: no causal score counts them. How many were not in one."""
-    return sum(
-        Outcome.objects.of_company(company)
-        .filter(pk__in=batch, quarantined_at=None)
-        .update(quarantined_at=now)
-        for batch in in_batches(sorted(ids), _BATCH)
-    )
+    held = 0
+    for batch in in_batches(sorted(ids), _BATCH):
+        rows = Outcome.objects.of_company(company).filter(pk__in=batch)
+        held += rows.filter(quarantined_at=None).update(quarantined_at=now)
+        _refresh(company, batch)
+    return held
 
 
 def release_outcomes(company: Company, ids: Collection[int]) -> None:
     """Let these count again."""
     for batch in in_batches(sorted(ids), _BATCH):
         Outcome.objects.of_company(company).filter(pk__in=batch).update(quarantined_at=None)
+        _refresh(company, batch)
+
+
+def _refresh(company: Company, outcomes: Sequence[int]) -> None:
+    items = (
+        Outcome.objects.filter(pk__in=outcomes).exclude(knowledge=None).values_list("knowledge", flat=True)
+    )
+    refresh_scores(company_id=company.pk, ids=sorted(set(items)))
 
 
 def hold_knowledge(company: Company, ids: Collection[int], now: datetime) -> int:
