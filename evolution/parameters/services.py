@@ -1,6 +1,6 @@
 """The one way a value changes: after an approval, from the value that was approved on, with a line of history.
 
-The room of proposals calls this when it applies or rolls back; nobody else does (.importlinter holds it).
+The room of proposals calls this when it applies or rolls back; nobody else does (a test holds it).
 """
 
 from __future__ import annotations
