@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from common.counters.rules import parse_code
 from common.errors import ApplicationError, Fault, below
-from common.text import clean, forbidden_character, is_blank, length, name_key
+from common.text import clean, forbidden_character, is_blank, length, name_key, normalise_newlines
 from evolution.parameters.rules.specs import CATEGORIES
 
 PREFIX = "k-"
@@ -77,6 +77,13 @@ def _part(name: str, value: Any, faults: _Faults) -> str:
     return _text(f"/{name}", value, LIMITS[name], faults)
 
 
+def _code(name: str, value: Any, faults: _Faults) -> str:
+    """As a part, except that the first line keeps its indentation."""
+    if not _text(f"/{name}", value, LIMITS[name], faults):
+        return ""
+    return normalise_newlines(value).strip("\n").rstrip()
+
+
 def _category(name: str, value: Any, faults: _Faults) -> str:
     if not isinstance(value, str) or value not in CATEGORIES:
         detail = _("Unknown value; there are: %(known)s.") % {"known": ", ".join(CATEGORIES)}
@@ -131,6 +138,7 @@ def _confidence(name: str, value: Any, faults: _Faults) -> Decimal:
 _READERS: dict[str, Callable[[str, Any, _Faults], Any]] = {
     **dict.fromkeys(LINES, _line),
     **dict.fromkeys(PARTS, _part),
+    "code_example": _code,
     "category": _category,
     "tags": _tags,
     "references": _references,
