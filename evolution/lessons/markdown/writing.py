@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from common.text import clean
-from evolution.lessons.markdown.scalars import entry, flow_list, scalar
+from common.yaml_writing import entry, flow_list, scalar
 from evolution.lessons.markdown.sections import HEADINGS, escaped
 from evolution.lessons.rules.kinds import Status, lesson_code
 from evolution.lessons.rules.records import Check, LessonRecord
