@@ -8,7 +8,7 @@ UV     := 0.13.9
 ARGS   ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint bench-prompt bench-pages bench-recall bench-latency bench-archive bench-capture lock messages clean
+.PHONY: help run test lint bench-prompt bench-pages bench-recall bench-latency bench-archive bench-capture bench-injection lock messages clean
 
 help:  ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,6 +36,9 @@ bench-archive: $(VENV)/.dev  ## Archiving beside plain SQL of the same rows
 
 bench-capture: $(VENV)/.dev  ## Reading 26,000 commits beside git's own log
 	@$(BIN)/python -m bench.capture $(ARGS)
+
+bench-injection: $(VENV)/.dev  ## The prompt with knowledge for its task, beside the same without, at 10,000 items
+	@$(BIN)/python -m bench.injection $(ARGS)
 
 bench-pages: $(VENV)/.dev  ## The admin's pages at 100 and at 100,000 rows
 	@$(BIN)/python -m bench.pages $(ARGS)
