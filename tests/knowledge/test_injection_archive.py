@@ -44,7 +44,9 @@ def test_one_company_at_most_so_many(acme, rival):
     for company in (acme, acme, rival):
         aged(company, 100)
     run("--company", "acme", "--limit", "1")
-    assert list(Injection.objects.exclude(archived_at=None).values_list("company__slug", flat=True)) == ["acme"]
+    assert list(Injection.objects.exclude(archived_at=None).values_list("company__slug", flat=True)) == [
+        "acme"
+    ]
 
 
 def test_an_archived_injection_answers_and_takes_outcomes(acme):

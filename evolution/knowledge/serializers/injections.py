@@ -17,7 +17,9 @@ class InjectionRequestSerializer(serializers.Serializer):
     """What may be sent; limits and faults are those of rules.injection_request."""
 
     agent = RuledIdField(required=False, help_text="A key that is bound to an agent needs none")
-    phase = RuledTextField(required=False, help_text="At most 50 characters; an unknown phase prefers nothing")
+    phase = RuledTextField(
+        required=False, help_text="At most 50 characters; an unknown phase prefers nothing"
+    )
     keywords = RuledTextListField(required=False, help_text="At most 10; else the rarest words of the task")
     task = RuledTextField(required=False, help_text="At most 4,000 characters")
     workflow = RuledTextField(required=False, help_text="At most 200 characters")
