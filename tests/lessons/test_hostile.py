@@ -113,3 +113,9 @@ def test_a_path_is_one_line(runtime):
     assert runtime.post("lessons", {"title": "x", "related_files": ["a\nb\u2028.py"]}).json()[
         "related_files"
     ] == ["a b .py"]
+
+
+def test_a_lesson_without_takeaway_is_recalled_by_its_title(imported, runtime):
+    imported(EXP_001=FILE.format(code="EXP-001", line="tags: [schema]"))
+    (match,) = runtime.post("lessons/recall", {"tags": ["schema"]}).json()["matched_experiences"]
+    assert (match["id"], match["key_lesson"]) == ("EXP-001", "t")

@@ -116,7 +116,7 @@ def _match(match: Match) -> dict[str, Any]:
         "weights": relevance.weights,
         "parts": {name: round(part, 6) for name, part in match.score.parts.items()},
         "recency": round(match.score.recency, 6),
-        "key_lesson": lesson.takeaway,
+        "key_lesson": lesson.takeaway or lesson.title,
         "severity": lesson.severity,
         "category": lesson.category,
         "path": f"{FOLDER}/{lesson.code}.md",
