@@ -222,7 +222,7 @@ def build(company: Company, canary: str, drafts: int = 1) -> dict[str, Any]:
         documents=[("principles.md", f"{canary} principles"), ("users/u1/profile.md", f"{canary} profile")],
     )
     update_agent(agent_id=agent.pk, fields={"description": f"{canary} changed"}, edit=an_edit(message=canary))
-    runtime = ApiClient(make_key(company, scopes=[REPORT], name=f"{canary} key"))
+    runtime = ApiClient(make_key(company, scopes=[READ, REPORT], name=f"{canary} key"))
     for number in range(drafts):
         item = {**ITEM, "content": f"{canary} proposal {number}"}
         drafted = runtime.post("proposals", {"agent": agent.pk, "items": [item], "title": canary})
