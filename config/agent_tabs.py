@@ -8,6 +8,7 @@ AGENT_TABS = [
     "experiences.admin.ExperienceInline",
     "agents.admin.tabs.DocumentTab",
     "evolution.lessons.admin.tab.LessonTab",
+    "evolution.knowledge.admin.tab.KnowledgeTab",
     "evolution.proposals.admin.tab.ProposalTab",
     "agents.admin.tabs.ReceiptTab",
 ]

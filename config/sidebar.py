@@ -60,6 +60,7 @@ SIDEBAR = {
                 ),
                 _entry(_("Documents"), "description", "agents_document", "agents.view_document"),
                 _lessons(_("Lessons"), "school", "changelist"),
+                _entry(_("Knowledge"), "psychology", "knowledge_knowledge", "knowledge.view_knowledge"),
                 _entry(_("Patterns"), "pattern", "patterns_pattern", "patterns.view_pattern"),
                 _recalls(_("Try recall"), "travel_explore", "try"),
                 _recalls(_("Lessons in figures"), "monitoring", "metrics"),
@@ -73,6 +74,14 @@ SIDEBAR = {
                     **_recalls(_("Recalls"), "manage_search", "changelist"),
                     "permission": _may("lessons.view_recalllog"),
                 },
+                _entry(_("Injections"), "outbox", "knowledge_injection", "knowledge.view_injection"),
+                _entry(_("Outcomes"), "sentiment_satisfied", "knowledge_outcome", "knowledge.view_outcome"),
+                _entry(
+                    _("Changes of confidence"),
+                    "timeline",
+                    "knowledge_confidenceevent",
+                    "knowledge.view_confidenceevent",
+                ),
                 _entry(
                     _("Learning queue"),
                     "low_priority",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from typing import Any
 
 from django import forms
 from django.contrib.admin.widgets import RelatedFieldWidgetWrapper
-from unfold.widgets import UnfoldAdminTextareaWidget
+from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 
 from common.admin import CountedTextarea
 from common.text import clean
@@ -54,3 +56,28 @@ class LinesField(forms.CharField):
 
     def has_changed(self, initial: Any, data: Any) -> bool:
         return clean(str(self.prepare_value(initial or []))) != clean(data or "")
+
+
+class OneLine(forms.CharField):
+    """One line of text, as wide as the page; the rules judge its length."""
+
+    def __init__(self, **options: Any) -> None:
+        widget = UnfoldAdminTextInputWidget(attrs={"class": "fieldbook-wide"})
+        super().__init__(widget=widget, **{"required": False, **options})
+
+
+class CodesField(forms.CharField):
+    """Codes with commas or spaces between them, each spelled by `fold`; comes out as a list."""
+
+    def __init__(self, *, fold: Callable[[str], str], **options: Any) -> None:
+        super().__init__(required=False, widget=UnfoldAdminTextInputWidget, **options)
+        self.fold = fold
+
+    def prepare_value(self, value: Any) -> Any:
+        return ", ".join(value) if isinstance(value, list) else value
+
+    def to_python(self, value: Any) -> Any:
+        return [self.fold(code) for code in re.split(r"[\s,，、;；]+", super().to_python(value)) if code]
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        return bool(sorted(initial or []) != sorted(self.to_python(data)))

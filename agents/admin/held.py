@@ -10,12 +10,13 @@ from typing import Any
 
 from django import forms
 from django.http import HttpRequest, HttpResponse
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from agents.admin.comparison import Comparison, UnifiedDiff, compare
 from agents.admin.fields import without_detours
 from agents.models import Agent, AgentVersion
-from common.admin import FieldbookAdmin, add_form_errors
+from common.admin import FieldbookAdmin, add_form_errors, visible
 from common.errors import ApplicationError
 
 #: Versions are positive integers of a database column.
@@ -180,3 +181,21 @@ def stale(
     found = AgentVersion.objects.filter(agent=agent, number__in=numbers)
     snapshots = {version.number: version.snapshot for version in found}
     return compare(*(snapshots[number] for number in numbers)) if len(snapshots) == 2 else None
+
+
+def differences(form: forms.ModelForm) -> list[tuple[Any, SafeString, SafeString]]:
+    """(label, stored now, as sent) of each field that the form would change."""
+    values = []
+    for name in form.changed_data:
+        if name not in form.errors and not form[name].is_hidden:
+            field = form.fields[name]
+            old = _as_typed(field, form.get_initial_for_field(field, name))
+            new = _as_typed(field, form.cleaned_data.get(name))
+            values.append((field.label, visible(old), visible(new)))
+    return values
+
+
+def _as_typed(field: forms.Field, value: Any) -> str:
+    """A value as its box shows it."""
+    prepared = field.prepare_value(value)
+    return "" if prepared is None else str(prepared)

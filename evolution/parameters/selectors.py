@@ -109,3 +109,9 @@ def get_change(company: Company, pk: int) -> ParameterChange:
     if change is None:
         raise ApplicationError("NOT_FOUND", _("No such change of a parameter."))
     return change
+
+
+def values_by_company(name: str) -> tuple[Any, dict[int, Any]]:
+    """The default of a parameter, and the own values of the companies that have one. One query."""
+    rows = Parameter.objects.filter(name=name).values_list("company_id", "value")
+    return spec_of(name).default, {company_id: checked(name, value) for company_id, value in rows}

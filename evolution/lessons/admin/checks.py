@@ -12,8 +12,9 @@ from unfold.decorators import display
 from unfold.paginator import InfinitePaginator
 
 from common.admin import CompanyFilter, ReadOnlyAdmin, visible
+from common.marks import lines, table
 from common.receipts.admin import DayFilter
-from evolution.lessons.admin.tables import lesson_link, lines, table
+from evolution.lessons.admin.tables import lesson_link
 from evolution.lessons.choices import Verdict
 from evolution.lessons.models import ChangeCheck, LessonCheck
 

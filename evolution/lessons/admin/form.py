@@ -10,9 +10,9 @@ from django import forms
 from django.utils import timezone
 from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
-from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget, UnfoldBooleanSwitchWidget
+from unfold.widgets import UnfoldAdminSelectWidget, UnfoldBooleanSwitchWidget
 
-from agents.admin.fields import BodyText, LinesField
+from agents.admin.fields import BodyText, CodesField, LinesField, OneLine
 from agents.admin.held import VersionedForm
 from agents.selectors import get_agent
 from common.companies.models import Company
@@ -48,30 +48,6 @@ class ChecklistField(LinesField):
         return bool(stored != self.to_python(data))
 
 
-class CodesField(forms.CharField):
-    """Codes of lessons with commas or spaces between them; comes out as a list."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(required=False, widget=UnfoldAdminTextInputWidget, **options)
-
-    def prepare_value(self, value: Any) -> Any:
-        return ", ".join(value) if isinstance(value, list) else value
-
-    def to_python(self, value: Any) -> Any:
-        return [code.upper() for code in re.split(r"[\s,，、;；]+", super().to_python(value)) if code]
-
-    def has_changed(self, initial: Any, data: Any) -> bool:
-        return bool(sorted(initial or []) != sorted(self.to_python(data)))
-
-
-class Line(forms.CharField):
-    """One line of text; the rules judge its length."""
-
-    def __init__(self, **options: Any) -> None:
-        widget = UnfoldAdminTextInputWidget(attrs={"class": "fieldbook-wide"})
-        super().__init__(widget=widget, **{"required": False, **options})
-
-
 class Word(forms.ChoiceField):
     """One of the listed words; what an import kept as it was written may stay."""
 
@@ -91,7 +67,7 @@ def _part(name: str, rows: int = 3) -> BodyText:
 class DeskForm(VersionedForm):
     """What a captured draft usually lacks."""
 
-    title = Line(label=_("Title"))
+    title = OneLine(label=_("Title"))
     type = Word("type", label=capfirst(_("type")), initial=LessonType.BUG_FIX.value)
     severity = Word("severity", label=capfirst(_("severity")), initial=Severity.MEDIUM.value)
     category = Word("category", label=capfirst(_("category")), initial=Category.PRACTICE.value)
@@ -133,7 +109,9 @@ class LessonForm(DeskForm):
     """All that a person may change of a lesson."""
 
     date = forms.DateField(label=capfirst(_("date")), widget=DayInput)
-    trigger = Line(label=capfirst(_("trigger")), help_text=_("The task or the commit in which it came up."))
+    trigger = OneLine(
+        label=capfirst(_("trigger")), help_text=_("The task or the commit in which it came up.")
+    )
     related_files = LinesField(
         label=capfirst(_("related files")),
         rows=4,
@@ -143,9 +121,10 @@ class LessonForm(DeskForm):
         label=capfirst(_("references")), rows=2, help_text=_("One a line: #12, or an address.")
     )
     related = CodesField(
-        label=capfirst(_("related lessons")), help_text=_("Codes, such as EXP-001, EXP-014.")
+        fold=str.upper, label=capfirst(_("related lessons")), help_text=_("Codes, such as EXP-001, EXP-014.")
     )
     supersedes = CodesField(
+        fold=str.upper,
         label=capfirst(_("supersedes")),
         help_text=_("The code of the lesson that this one takes the place of."),
     )
@@ -158,8 +137,8 @@ class LessonForm(DeskForm):
         help_text=_("180 days after the date for practice, 365 for incidents, never for rules."),
     )
     signal = Word("signal", label=capfirst(_("signal")), required=False)
-    model = Line(label=capfirst(_("model")))
-    config_hash = Line(label=capfirst(_("configuration hash")))
+    model = OneLine(label=capfirst(_("model")))
+    config_hash = OneLine(label=capfirst(_("configuration hash")))
 
     class Meta(DeskForm.Meta):
         fields = (
@@ -207,9 +186,3 @@ class LessonForm(DeskForm):
         """The chosen agent as the company sees it; None for all agents. Errors: AGENT_NOT_FOUND."""
         agent = self.cleaned_data["agent"]
         return get_agent(company, agent.pk) if agent else None
-
-
-def shown_value(form: forms.ModelForm, name: str, value: Any) -> str:
-    """A value of a field as its box shows it."""
-    prepared = form.fields[name].prepare_value(value)
-    return "" if prepared is None else str(prepared)

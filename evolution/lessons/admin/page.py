@@ -4,24 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from django import forms
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
-from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
-from agents.admin.held import Held, HeldAdmin
+from agents.admin.held import Held, HeldAdmin, differences
 from agents.admin.importing import likely_company
 from agents.admin.links import address
 from common.admin import actor_of, visible
 from common.companies.models import Company
 from common.errors import ApplicationError
 from evolution.lessons.admin.files import file_response
-from evolution.lessons.admin.form import LessonForm, shown_value
+from evolution.lessons.admin.form import LessonForm
 from evolution.lessons.admin.shown import ShownLesson
 from evolution.lessons.admin.verbs import CHANGE, CONFIRM, LessonVerbs, is_number, rule_ways
 from evolution.lessons.choices import Status
@@ -121,7 +119,7 @@ class LessonPage(HeldAdmin, LessonVerbs):
         lesson = self.get_object(request, object_id)
         form = self.get_form(request, lesson, change=True)(request.POST, instance=lesson)
         form.is_valid()
-        request.fieldbook_differences = _differences(form)
+        request.fieldbook_differences = differences(form)
         return Held(error=error)
 
     def render_change_form(
@@ -227,17 +225,6 @@ class LessonPage(HeldAdmin, LessonVerbs):
 def whole(queryset: QuerySet) -> QuerySet:
     """Lessons with all that their pages show."""
     return queryset.select_related(*WHOLE).defer("agent__system_prompt").prefetch_related("related")
-
-
-def _differences(form: forms.ModelForm) -> list[tuple[Any, SafeString, SafeString]]:
-    """(field, stored now, as sent) of what the form would change."""
-    values = []
-    for name in form.changed_data:
-        if name not in form.errors and not form[name].is_hidden:
-            old = shown_value(form, name, form.get_initial_for_field(form.fields[name], name))
-            new = shown_value(form, name, form.cleaned_data.get(name))
-            values.append((form.fields[name].label, visible(old), visible(new)))
-    return values
 
 
 def _reference(reference: str) -> tuple[Any, str]:

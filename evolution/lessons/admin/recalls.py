@@ -15,9 +15,10 @@ from unfold.decorators import display
 from unfold.paginator import InfinitePaginator
 
 from common.admin import CompanyFilter, ReadOnlyAdmin, visible
+from common.marks import lines, table
 from common.receipts.admin import AgentFilter, DayFilter
 from evolution.lessons.admin.figures import metrics_view
-from evolution.lessons.admin.tables import lesson_link, lines, table
+from evolution.lessons.admin.tables import lesson_link
 from evolution.lessons.admin.try_recall import try_recall_view
 from evolution.lessons.models import RecallLog, RecallOutcome
 

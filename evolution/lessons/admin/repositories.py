@@ -20,10 +20,10 @@ from common.admin import CompanyFilter, actor_of, add_form_errors, show_error, v
 from common.careful_admin import CarefulAdmin, CarefulForm
 from common.companies.models import Company
 from common.errors import ApplicationError
+from common.marks import lines
 from common.receipts.models import Receipt
 from common.text import show_hidden
 from evolution.lessons.admin.capture_words import report_lines
-from evolution.lessons.admin.tables import lines
 from evolution.lessons.models import Repository
 from evolution.lessons.services.capture_report import CaptureReport
 from evolution.lessons.services.repositories import (
