@@ -20,6 +20,7 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 
 from agents.admin.fields import LinesField, without_detours
 from agents.admin.filters import AgentFilter
+from agents.choices import ProtectionLevel
 from agents.models import ProtectedAccess, ProtectedPath
 from agents.rules.protection import Outcome
 from agents.selectors import rules_without_effect
@@ -207,6 +208,19 @@ class ProtectedAccessAdmin(ReadOnlyAdmin):
     list_filter = (CompanyFilter, AgentFilter, ("verdict", ChoicesDropdownFilter))
     search_fields = ("path", "actor_name", "request", "agent_name")
     ordering = ("-at", "-id")
+    fields = (
+        "at",
+        "verdict",
+        "path_shown",
+        "company",
+        "agent_name",
+        "request",
+        "actor_name",
+        "rule_shown",
+        "level_shown",
+        "reason",
+    )
+    readonly_fields = fields
 
     def get_queryset(self, request: HttpRequest) -> QuerySet:
         """Those of the person's companies and of `_global`."""
@@ -226,3 +240,8 @@ class ProtectedAccessAdmin(ReadOnlyAdmin):
     @display(description=_("rule"), ordering="rule")
     def rule_shown(self, access: ProtectedAccess) -> SafeString:
         return visible(access.rule)
+
+    @display(description=_("level"), ordering="level")
+    def level_shown(self, access: ProtectedAccess) -> Any:
+        """In words; a check that met no rule has none."""
+        return dict(ProtectionLevel.choices).get(access.level, access.level) or "–"

@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy as _
 from agents.choices import ProtectionLevel, Verdict
 from common.companies.models import Company
 from common.models import AppendOnlyModel, AppendOnlyQuerySet, TimestampedModel
+from common.text import show_hidden
 
 
 class ProtectedPath(TimestampedModel):
@@ -82,4 +83,4 @@ class ProtectedAccess(AppendOnlyModel):
         indexes = [models.Index(fields=["company", "-at", "-id"], name="agents_access_company_at")]
 
     def __str__(self) -> str:
-        return f"{self.path}: {self.verdict}"
+        return f"{show_hidden(self.path)}: {self.get_verdict_display()}"

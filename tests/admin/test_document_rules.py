@@ -2,7 +2,7 @@
 
 import pytest
 
-from agents.models import ProtectedPath
+from agents.models import ProtectedAccess, ProtectedPath
 from common.receipts.models import Receipt
 from tests import factories
 from tests.admin.agent_forms import errors_of, form_of, said, save, send, stored
@@ -174,6 +174,17 @@ def test_the_list_asks_the_database_as_often_for_many_rules_as_for_one(superuser
 def test_the_history_of_a_rule_is_its_receipts(client, rule):
     response = client.get(page_of(rule).replace("change", "history"))
     assert response["Location"].endswith(f"/admin/receipts/receipt/?q=protected_paths%2F{rule.pk}%2F")
+
+
+def test_a_check_is_told_in_words(signed_in, viewer, acme, writer):
+    agent = factories.make_agent(acme, documents=[("persona.md", "# L0\nx\n")])
+    writer.put(f"agents/{agent.pk}/documents", {"path": "persona.md", "text": "gone"})
+    access = ProtectedAccess.objects.get()
+    page = signed_in(viewer, "zh-hans").get(f"/admin/agents/protectedaccess/{access.pk}/change/")
+    text = page.content.decode()
+    assert "禁止：仅限员工手工修改" in text
+    assert not [word for word in ("block", "blocked") if f">{word}<" in text]
+    assert "persona.md: 已阻断" in text
 
 
 def test_the_log_of_checks_cannot_be_changed_by_anyone(superuser, acme, writer):
