@@ -207,6 +207,18 @@ def test_a_later_edit_elsewhere_survives_the_rollback(runtime, owner, writer, ag
     assert documents(agent)["memory/notes.md"] == CRLF.replace("- 一", "- eins")
 
 
+def test_what_was_added_behind_a_role_since_survives_the_rollback(runtime, owner, writer, agent):
+    """The role ends without a line end: what comes behind it is another line all the same."""
+    before = agent.system_prompt
+    code = runtime.code(agent, items(agent)["role by line"])
+    assert owner.post(f"proposals/{code}/approve", SIGNED).json()["status"] == "applied"
+    agent.refresh_from_db()
+    writer.patch(f"agents/{agent.pk}", {"system_prompt": f"{agent.system_prompt}\n\n后来加的"})
+    assert rolled_back(owner, code).json()["status"] == "rolled_back"
+    agent.refresh_from_db()
+    assert agent.system_prompt == f"{before}\n\n后来加的"
+
+
 def test_a_later_edit_of_the_same_line_is_a_conflict_with_a_report(runtime, owner, writer, agent, documents):
     code = runtime.code(agent, NOTE)
     owner.post(f"proposals/{code}/approve")
@@ -264,7 +276,8 @@ def test_what_others_changed_since_is_never_overwritten_by_a_rollback(
     before = state(agent, documents)
     answer = rolled_back(owner, code)
     assert (answer.status_code, answer.json()["code"]) == (409, "ROLLBACK_CONFLICT"), answer.content.decode()
-    assert "report" in answer.json()
+    is_file = name.startswith(("create", "delete", "rename"))
+    assert is_file or "No newline" not in answer.json()["report"]
     assert state(agent, documents) == before
 
 

@@ -67,7 +67,7 @@ class AddExperience(Operation):
         now = as_text(row.content, row.enabled) if row else None
         if row is None or now != item.new_text:
             message = _("The added experience has been changed or deleted since.")
-            raise rollback_conflict(item.new_text, now, message)
+            raise rollback_conflict(self.as_file(item.new_text), self.as_file(now), message)
         return Reversal(None, self.protected_changes(place, now, None))
 
     def revert(
@@ -113,7 +113,9 @@ class UpdateExperience(Operation):
         row = _find(place, _id_of(place.target))
         now = as_text(row.content, row.enabled) if row else None
         if now != item.new_text:
-            raise rollback_conflict(item.new_text, now, _("The experience has been changed since."))
+            raise rollback_conflict(
+                self.as_file(item.new_text), self.as_file(now), _("The experience has been changed since.")
+            )
         return Reversal(item.base_text, self.protected_changes(place, now, item.base_text))
 
     def revert(
@@ -154,7 +156,7 @@ class DeleteExperience(UpdateExperience):
         row = _find(place, _id_of(place.target))
         if row is not None:
             now = as_text(row.content, row.enabled)
-            raise rollback_conflict(None, now, _("The deleted experience is there again."))
+            raise rollback_conflict(None, self.as_file(now), _("The deleted experience is there again."))
         return Reversal(item.base_text, self.protected_changes(place, None, item.base_text))
 
     def revert(

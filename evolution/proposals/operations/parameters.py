@@ -71,11 +71,13 @@ class SetParameter(Operation):
     def reversal(self, place: Place, item: Applied) -> Reversal:
         now = self.current(place).text
         if now != item.new_text:
-            raise rollback_conflict(item.new_text, now, _("The parameter has been changed since."))
+            raise rollback_conflict(
+                self.as_file(item.new_text), self.as_file(now), _("The parameter has been changed since.")
+            )
         try:
             self.check(place, item.base_text)
         except ApplicationError as error:
-            raise rollback_conflict(item.new_text, now, error.message) from error
+            raise rollback_conflict(self.as_file(item.new_text), self.as_file(now), error.message) from error
         return Reversal(item.base_text, self.protected_changes(place, now, item.base_text))
 
     def revert(

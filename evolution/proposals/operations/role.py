@@ -38,7 +38,9 @@ class WriteRole(Operation):
 
     def reversal(self, place: Place, item: Applied) -> Reversal:
         now = self.current(place).text
-        text = reversed_change(item.base_text, item.new_text, now)
+        # With a line end after the last line, so that what was added behind it since is another line.
+        found = reversed_change(*map(self.as_file, (item.base_text, item.new_text, now)))
+        text = (found or "").removesuffix("\n")
         return Reversal(text, self.protected_changes(place, now, text))
 
     def revert(
