@@ -123,6 +123,12 @@ def test_a_runtime_relays_its_users_decision_on_a_low_risk_teaching(runtime, age
     assert "- 用表格来展示对比信息" in prompt
 
 
+def test_what_a_user_agrees_to_shows_its_hidden_characters(runtime, agent):
+    code = teach(runtime, agent, "记住，我喜欢表\u202e格\u200b").json()["code"]
+    text = runtime.get(f"proposals/{code}/text").json()["text"]
+    assert "表[U+202E]格" in text and "\u202e" not in text and "\u200b" not in text
+
+
 def test_a_runtime_cannot_relay_a_decision_about_somebody_elses_files(runtime, agent):
     code = teach(runtime, agent, "记住，我喜欢你用表格来展示对比信息").json()["code"]
     assert runtime.post(f"proposals/{code}/approve", {"decided_by": "u2"}).status_code == 403

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 from common.diff import hunks
+from common.text import show_hidden
 
 LABELS = {
     "user_preference": ("用户偏好", "User preference"),
@@ -81,8 +82,13 @@ def item_label(item_type: str, language: str) -> str:
 def proposal_text(proposal: ProposalLike, items: Sequence[ItemLike], language: str) -> str:
     """The text to show a user in the conversation: a summary with numbered points, or one teaching to confirm.
 
-    A point says what would be written, also where the caller described it in other words.
+    A point says what would be written, also where the caller described it in other words. Characters that show
+    nothing are marked: who agrees to a text must see all of it.
     """
+    return show_hidden(_text(proposal, items, language))
+
+
+def _text(proposal: ProposalLike, items: Sequence[ItemLike], language: str) -> str:
     if proposal.trigger == "explicit_teaching" and len(items) == 1:
         return _teaching_text(items[0], language)
     lines = [_in(language, ("本次对话学习总结", "What I learned in this conversation")), ""]
