@@ -95,7 +95,10 @@ def lesson_notes(agent: Agent, company: Company, request: PromptRequest, now: da
             raise
         return Notes()
     high = [match for match in recalled.matches if match.lesson.severity == Severity.HIGH][:MAX_LESSONS]
-    notes = (Note(one.lesson.code, f"[{one.lesson.code}] {one.lesson.takeaway}") for one in high)
+    notes = (
+        Note(one.lesson.code, f"[{one.lesson.code}] {one.lesson.takeaway or one.lesson.title}")
+        for one in high
+    )
     return Notes(avoid=tuple(notes), origin=(wanted, replace(recalled, matches=high)))
 
 

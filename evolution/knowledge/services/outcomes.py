@@ -84,14 +84,18 @@ def refresh_scores(*, company_id: int, ids: Collection[int]) -> None:
     Whoever changes outcomes, or takes them into quarantine and back, calls it in the same transaction.
     """
     found = causals(company_id, ids)
-    for pk in sorted(ids):
-        causal = found.get(pk)
-        values = {
-            "company_id": company_id,
-            "samples": causal.samples if causal else 0,
-            "thousandths": int(three_places(causal.score).scaleb(3)) if causal else 0,
-        }
-        CausalScore.objects.update_or_create(knowledge_id=pk, defaults=values)
+    rows = [
+        CausalScore(
+            knowledge_id=pk,
+            company_id=company_id,
+            samples=found[pk].samples if pk in found else 0,
+            thousandths=int(three_places(found[pk].score).scaleb(3)) if pk in found else 0,
+        )
+        for pk in sorted(ids)
+    ]
+    CausalScore.objects.bulk_create(
+        rows, update_conflicts=True, unique_fields=["knowledge"], update_fields=["samples", "thousandths"]
+    )
 
 
 def _stored(item: Knowledge, recorded: Recorded, told: Told) -> bool:
