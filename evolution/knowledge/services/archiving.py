@@ -21,7 +21,7 @@ from evolution.knowledge.models.knowledge import DEPRECATED_KEPT_FOR, KnowledgeQ
 from evolution.knowledge.rules.search_fields import KIND
 from evolution.knowledge.services.editing import close_gaps
 from evolution.knowledge.services.indexing import reindex
-from evolution.knowledge.services.locking import lock_parent
+from evolution.knowledge.services.locking import lock_parent, lock_siblings
 from evolution.knowledge.services.receipts import write_knowledge_receipt
 
 BATCH = 200
@@ -119,6 +119,7 @@ def _purge_batch(run: _Run, company: Company, ids: Sequence[int]) -> int:
     agents = set(Knowledge.objects.filter(pk__in=ids).values_list("agent_id", flat=True))
     for agent_id in sorted(agents, key=lambda pk: pk or 0):
         lock_parent(company.pk, agent_id)
+    lock_siblings(company.pk, agents)
     items = _still(_purgeable(company, run.now), ids)
     if not items:
         return 0

@@ -46,7 +46,7 @@ def change_knowledge(
     Errors: VALIDATION_ERROR, NOT_FOUND, SCOPE_MISSING for keys, VERSION_MISMATCH, STATE_CONFLICT when archived.
     """
     wanted = checked_values(changes)
-    item = locked(knowledge_id, expected, with_parent=True)
+    item = locked(knowledge_id, expected, with_parent=True, with_siblings="order" in wanted)
     _check_may_change(item, wanted, actor)
     before, was_draft = shown_sha256(item), item.status == Status.DRAFT
     changed = [
@@ -77,7 +77,7 @@ def move_knowledge(
 ) -> Knowledge:
     """Move an item by `step` places among those of its agent (-1: up), at most to an end. Errors as above."""
     with transaction.atomic():
-        item = locked(knowledge_id, expected, with_parent=True)
+        item = locked(knowledge_id, expected, with_parent=True, with_siblings=True)
         ids = _in_order(item.company_id, item.agent_id)
         order = max(ids.index(item.pk) + step, 0)
         return change_knowledge(knowledge_id=item.pk, changes={"order": order}, actor=actor, now=now)
