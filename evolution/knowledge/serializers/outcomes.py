@@ -15,7 +15,7 @@ from evolution.knowledge.rules.outcomes import MAX_BUGS, MAX_MINUTES
 from evolution.knowledge.services.outcomes import Recorded
 
 
-class OutcomeRequestSerializer(serializers.Serializer):
+class UseRequestSerializer(serializers.Serializer):
     """What may be sent; limits and faults are those of rules.outcomes. `knowledge` or `injection_id` is needed."""
 
     knowledge = RuledTextField(required=False, help_text="The code of an item")
@@ -30,7 +30,7 @@ class OutcomeRequestSerializer(serializers.Serializer):
     idempotency_key = RuledTextField(required=False, help_text="Or the header Idempotency-Key")
 
 
-class OutcomeSerializer(serializers.ModelSerializer):
+class UseOutcomeSerializer(serializers.ModelSerializer):
     """One outcome of one item."""
 
     knowledge = serializers.CharField(source="code", read_only=True)
@@ -69,7 +69,7 @@ class ItemAfterSerializer(serializers.Serializer):
 class RecordedSerializer(serializers.Serializer):
     """The answer: the outcomes, the items as they are now, and the warnings that this report made."""
 
-    outcomes = OutcomeSerializer(many=True)
+    outcomes = UseOutcomeSerializer(many=True)
     items = ItemAfterSerializer(many=True)
     anti_knowledge = serializers.ListField(child=serializers.CharField())
 
@@ -77,7 +77,7 @@ class RecordedSerializer(serializers.Serializer):
 def recorded_answer(recorded: Recorded, scores: Mapping[int, Decimal | None]) -> dict[str, Any]:
     """The answer as JSON values."""
     return {
-        "outcomes": OutcomeSerializer(recorded.outcomes, many=True).data,
+        "outcomes": UseOutcomeSerializer(recorded.outcomes, many=True).data,
         "items": [
             {
                 "id": item.code,

@@ -14,9 +14,9 @@ from evolution.knowledge.selectors.causal import causal_scores
 from evolution.knowledge.selectors.knowledge import get_knowledge
 from evolution.knowledge.selectors.use import get_injection, outcomes_of, used_items
 from evolution.knowledge.serializers.outcomes import (
-    OutcomeRequestSerializer,
-    OutcomeSerializer,
     RecordedSerializer,
+    UseOutcomeSerializer,
+    UseRequestSerializer,
     recorded_answer,
 )
 from evolution.knowledge.services.outcomes import Told, record_outcomes
@@ -28,7 +28,7 @@ class OutcomesView(FieldbookView):
     scopes = {"POST": "report"}
     staff_permissions = {"POST": "knowledge.change_knowledge"}
 
-    @extend_schema(request=OutcomeRequestSerializer, responses={201: RecordedSerializer})
+    @extend_schema(request=UseRequestSerializer, responses={201: RecordedSerializer})
     def post(self, request: Request) -> Response:
         return self.idempotently(request, "knowledge-outcomes", lambda: self._record(request))
 
@@ -52,7 +52,7 @@ class KnowledgeOutcomesView(FieldbookListView):
     scopes = {"GET": "read"}
     staff_permissions = {"GET": "knowledge.view_knowledge"}
 
-    @extend_schema(responses=OutcomeSerializer(many=True))
+    @extend_schema(responses=UseOutcomeSerializer(many=True))
     def get(self, request: Request, knowledge: str) -> Response:
         rows = outcomes_of(self.caller.company, knowledge, self.caller.agent_id)
-        return self.page_of(rows, OutcomeSerializer)
+        return self.page_of(rows, UseOutcomeSerializer)
