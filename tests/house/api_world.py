@@ -235,9 +235,11 @@ def build(company: Company, canary: str, drafts: int = 1) -> dict[str, Any]:
     }
     reported = runtime.post("learning-items", item)
     assert reported.status_code == 201, reported.content.decode()
-    pattern = {"name": f"{canary} pattern", "agent": agent.pk, "keywords": ["first", "second", canary]}
-    proposed = runtime.post("patterns", pattern)
-    assert proposed.status_code == 201, proposed.content.decode()
+    for number in range(drafts):
+        words = {"keywords": ["first", "second", canary]}
+        pattern = {"name": f"{canary} pattern {number}", "agent": agent.pk, **words}
+        proposed = runtime.post("patterns", pattern)
+        assert proposed.status_code == 201, proposed.content.decode()
     known = {"title": f"{canary} title", "category": "debugging", "summary": canary, "agent": agent.pk}
     knowledge = runtime.post("knowledge", known)
     assert knowledge.status_code == 201, knowledge.content.decode()
