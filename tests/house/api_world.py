@@ -240,9 +240,11 @@ def build(company: Company, canary: str, drafts: int = 1) -> dict[str, Any]:
         pattern = {"name": f"{canary} pattern {number}", "agent": agent.pk, **words}
         proposed = runtime.post("patterns", pattern)
         assert proposed.status_code == 201, proposed.content.decode()
-    known = {"title": f"{canary} title", "category": "debugging", "summary": canary, "agent": agent.pk}
-    knowledge = runtime.post("knowledge", known)
-    assert knowledge.status_code == 201, knowledge.content.decode()
+    for number in range(drafts):
+        title = f"{canary} title {number}"
+        known = {"title": title, "category": "debugging", "summary": canary, "agent": agent.pk}
+        knowledge = runtime.post("knowledge", known)
+        assert knowledge.status_code == 201, knowledge.content.decode()
     outcome = {"knowledge": knowledge.json()["id"], "result": "partial", "task": canary, "notes": canary}
     assert runtime.post("outcomes", outcome).status_code == 201
     injected = runtime.post("injections", {"agent": agent.pk, "task": canary, "workflow": canary})

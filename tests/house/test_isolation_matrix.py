@@ -152,7 +152,9 @@ def test_what_is_foreign_is_answered_as_what_is_not_there(rival, victim, trying)
     client = ApiClient(make_key(rival, scopes=SCOPES))
     absent = dict.fromkeys(victim, 999_999_999) | {"code": "EP-999999", "lesson": "EXP-999999"}
     absent |= {"repository": "no such repository", "pattern": "P-999999"}
-    absent |= {"older": "EXP-999999", "recall_id": "00000000-0000-4000-8000-000000000000"}
+    nowhere = "00000000-0000-4000-8000-000000000000"
+    absent |= {"older": "EXP-999999", "recall_id": nowhere}
+    absent |= {"knowledge": "k-999999", "injection_id": nowhere}
     for route, verb in CALLS:
         rights = ROUTES[route.path][verb]
         if rights.stranger == OWN:
