@@ -105,7 +105,7 @@ class ProposalSerializer(serializers.ModelSerializer):
 
     class Meta:
         model = Proposal
-        fields = (
+        fields: tuple[str, ...] = (
             "code",
             "company",
             "agent",
@@ -145,7 +145,7 @@ class ProposalSerializer(serializers.ModelSerializer):
             "updated_at",
             "items",
         )
-        read_only_fields = fields
+        read_only_fields: tuple[str, ...] = fields
 
     @extend_schema_field(str)
     def get_shown_hash(self, proposal: Proposal) -> str:
