@@ -119,6 +119,7 @@ SIDEBAR = {
             "items": [
                 _entry(_("Companies"), "apartment", "companies_company", "companies.view_company"),
                 _entry(_("API keys"), "key", "companies_apikey", "companies.view_apikey"),
+                _entry(_("Quarantines"), "gpp_bad", "cycles_quarantine", "cycles.view_quarantine"),
                 _entry(_("Protected paths"), "shield", "agents_protectedpath", "agents.view_protectedpath"),
                 _entry(_("Repositories"), "source", "lessons_repository", "lessons.view_repository"),
                 _entry(_("Parameters"), "tune", "parameters_parameter", "parameters.view_parameter"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 from django.contrib.auth.models import Group
@@ -13,7 +14,9 @@ from agents.services.documents import put_document
 from common.accounts.models import User
 from common.companies.models import ApiKey, Company
 from common.receipts.models import Receipt, ReceiptLine
-from evolution.knowledge.models import LearningItem
+from evolution.cycles.models import Quarantine
+from evolution.cycles.services.quarantine import quarantine_key
+from evolution.knowledge.models import ConfidenceEvent, Injection, Knowledge, LearningItem, Outcome
 from evolution.lessons.models import ChangeCheck, Lesson, RecallLog, Repository
 from evolution.lessons.rules.check_request import checked_check
 from evolution.lessons.rules.recall_request import checked_request
@@ -25,6 +28,7 @@ from evolution.patterns.models import Pattern
 from evolution.proposals.models import GitMirrorCommit, Proposal, ProposalItem
 from experiences.models import Experience
 from tests import factories
+from tests.knowledge.items import make_knowledge
 from tests.lessons.library import BUS, HANDOFF, make_lesson
 
 
@@ -36,7 +40,7 @@ class House:
         self.rows: dict[type[models.Model], models.Model] = {Company: acme, User: colleague, Agent: agent}
         self.rows[Document] = agent.documents.get()
         self.rows[Experience] = agent.experiences.first()
-        self.rows[ApiKey] = ApiKey.objects.get(company=acme)
+        self.rows[ApiKey] = ApiKey.objects.get(company=acme, name="生产环境")
         self.rows[Receipt] = Receipt.objects.get(company=acme, trigger="agent_created")
         self.rows[ReceiptLine] = ReceiptLine.objects.filter(receipt=self.rows[Receipt]).first()
         self.rows[ProtectedAccess] = ProtectedAccess.objects.filter(company=acme).first()
@@ -47,6 +51,9 @@ class House:
             receipt=self.rows[Receipt], proposal=self.rows[Proposal], status=GitMirrorCommit.State.FAILED
         )
 
+        for model in (Knowledge, Injection, Outcome, Quarantine):
+            self.rows[model] = model._default_manager.get(company=acme)
+        self.rows[ConfidenceEvent] = ConfidenceEvent.objects.filter(company=acme).latest("pk")
         self.rows[Pattern] = Pattern.objects.get(company=acme)
         self.rows[LearningItem] = LearningItem.objects.get(company=acme)
         self.change = ParameterChange.objects.get(company=acme)
@@ -96,6 +103,7 @@ def _furnish(acme: Company) -> House:
     diff = "+++ b/仓库.py\n@@ -0,0 +1 @@\n+仓库 会话\n"
     commit = {"repository": "主仓库", "commit": "a1", "diff": diff}
     assert factories.ApiClient(key).post("patterns/scan", commit).status_code == 200
+    _use_knowledge(acme, agent, key)
     _recall(acme)
     report = {
         "scanned": 9,
@@ -106,6 +114,24 @@ def _furnish(acme: Company) -> House:
     }
     Repository.objects.create(company=acme, name="主仓库", last_report=report)
     return House(acme, colleague, agent)
+
+
+def _use_knowledge(acme: Company, agent: Agent, key: str) -> None:
+    """An item of the agent that was given to it and helped; a stolen key in quarantine."""
+    item = make_knowledge(acme, "放大连接池", agent=agent, summary="连接池至少二十。", active=True)
+    runtime = factories.ApiClient(key)
+    asked = {"agent": agent.pk, "phase": "implementing", "keywords": ["连接池"], "task": "放大连接池"}
+    assert runtime.post("injections", asked).status_code in (200, 201)
+    told = {"knowledge": item.code, "result": "success", "task": "放大连接池"}
+    assert runtime.post("outcomes", told).status_code == 201
+    factories.make_key(acme, ["report"], name="失窃的密钥")
+    quarantine_key(
+        key=ApiKey.objects.get(company=acme, name="失窃的密钥"),
+        since=timezone.now() - timedelta(days=1),
+        reason="密钥失窃",
+        actor=factories.SYSTEM,
+        now=timezone.now(),
+    )
 
 
 def _recall(acme: Company) -> None:
