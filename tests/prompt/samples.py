@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 from prompt.rules.rendering import render
 from prompt.rules.requests import checked_request
-from prompt.rules.values import DocumentText, PromptData, Row
+from prompt.rules.values import DocumentText, Notes, PromptData, Row
 
 #: A Friday, 14:05 in Shanghai.
 NOW = datetime(2026, 6, 12, 6, 5, tzinfo=UTC)
@@ -17,6 +17,8 @@ def some_data(rows=(), documents=(), **fields):
         "documents": tuple(
             DocumentText(number, path, text) for number, (path, text) in enumerate(documents, 1)
         ),
+        "injection": Notes(),
+        "lessons": Notes(),
     }
     values = {
         "agent_id": 7,

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from prompt.rules.rendering import render
-from prompt.rules.values import Built, PromptRequest, Reason, Section
+from prompt.rules.values import Built, Note, Notes, PromptRequest, Reason, Section
 from prompt.sections import SECTIONS
 from tests.prompt.samples import NOW, rendered, section, some_data
 
@@ -131,7 +131,7 @@ def test_an_override_replaces_role_and_summary_and_drops_what_is_personal():
     ]
     assert section(result, "role") == "You only translate."
     dropped = [key for key, reason in result.left_out if reason == Reason.OVERRIDE]
-    assert dropped == ["experiences", "user_preferences", "long_term_memory"]
+    assert dropped == ["experiences", "user_preferences", "long_term_memory", "knowledge", "avoid"]
 
 
 def test_a_blank_override_is_none():
@@ -288,7 +288,10 @@ def broken(given):
 @pytest.mark.parametrize("key", [found.key for found in SECTIONS if found.optional])
 def test_an_optional_section_that_fails_is_left_out_and_named(key):
     sections = [dataclasses.replace(s, build=broken) if s.key == key else s for s in SECTIONS]
-    result = render(some_data(["先查日志"], DOCUMENTS), PromptRequest(user_id="bob"), NOW, sections)
+    data = some_data(["先查日志"], DOCUMENTS)
+    notes = Notes((Note("k-001", "use"),), (Note("k-002", "avoid"),))
+    data = dataclasses.replace(data, loaded={**data.loaded, "injection": notes})
+    result = render(data, PromptRequest(user_id="bob", task="x"), NOW, sections)
     assert [shown.key for shown in result.sections] == [s.key for s in SECTIONS if s.key != key]
     assert len(result.warnings) == 1 and key in result.warnings[0]
     assert (key, Reason.FAILED) in result.left_out
