@@ -19,16 +19,19 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 from django.utils.safestring import SafeString
+from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import action
 
 from common.admin import FieldbookAdmin, actor_of, visible
 from common.errors import ApplicationError, invalid
+from common.marks import lines
 from common.text import is_blank, show_hidden
 from evolution.knowledge.admin.words import item_link, shown_status
 from evolution.knowledge.choices import Status
 from evolution.knowledge.models import Knowledge
-from evolution.knowledge.selectors.shown import shown_sha256, text_of
+from evolution.knowledge.rules.values import TEXT_FIELDS
+from evolution.knowledge.selectors.shown import shown_sha256
 from evolution.knowledge.services import deciding
 from evolution.knowledge.services.deciding import FROM, Decision
 from evolution.knowledge.services.editing import change_knowledge
@@ -356,9 +359,26 @@ def left_out(item: Knowledge, verb: Verb) -> Any:
     return ""
 
 
-def text_shown(item: Knowledge) -> SafeString:
-    """The text that a person confirms, with what shows nothing marked."""
-    return visible(text_of(item))
+@dataclass(frozen=True)
+class ShownText:
+    """Every field that a person confirms: (label, value) of those that say something, and the names of the rest."""
+
+    filled: list[tuple[Any, SafeString | str]]
+    empty: str
+
+
+def text_shown(item: Knowledge) -> ShownText:
+    """What `shown_sha256` is the digest of, field by field, with what shows nothing marked."""
+    filled, empty = [], []
+    for name in TEXT_FIELDS:
+        label, value = capfirst(Knowledge._meta.get_field(name).verbose_name), getattr(item, name)
+        if name == "category":
+            value = item.get_category_display()
+        if not value:
+            empty.append(str(label))
+        else:
+            filled.append((label, lines(value) if isinstance(value, list) else visible(value)))
+    return ShownText(filled, ", ".join(empty))
 
 
 def _detail(error: ApplicationError) -> str:
