@@ -107,7 +107,7 @@ class PatternAdmin(CarefulAdmin):
     ordering = ("-number", "-id")
     actions = ("promote_chosen", "deprecate_chosen")
     readonly_fields = (
-        "status_shown",
+        "status",
         "occurrences_shown",
         "first_seen",
         "reported_shown",

@@ -62,7 +62,7 @@ class LearningItemAdmin(ReadOnlyAdmin):
     actions = ("replay_chosen",)
     fields = (
         "code",
-        "status_shown",
+        "status",
         "priority",
         "source_type",
         "source_shown",

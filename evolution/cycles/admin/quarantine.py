@@ -13,8 +13,10 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
+from django.utils.formats import date_format
 from django.utils.safestring import SafeString
 from django.utils.text import capfirst
+from django.utils.timezone import localtime
 from django.utils.translation import gettext_lazy as _
 from unfold.contrib.filters.admin import DropdownFilter
 from unfold.decorators import action, display
@@ -100,7 +102,7 @@ class HoldForm(forms.Form):
 
     def __init__(self, request: HttpRequest) -> None:
         now = timezone.now()
-        start = {"since": timezone.localtime(now - _LOOK_BACK).replace(second=0, microsecond=0)}
+        start = {"since": localtime(now - _LOOK_BACK).replace(second=0, microsecond=0)}
         asked = {"key": request.GET.get("key", "")}
         super().__init__(request.POST if request.method == "POST" else None, initial=start | asked)
         companies: Any = Company.objects.written_by(request.user)
@@ -144,7 +146,7 @@ class QuarantineAdmin(ReadOnlyAdmin):
     fields = (
         "key_shown",
         "company",
-        "state_shown",
+        "state_word",
         "since",
         "reason_shown",
         "held_table",
@@ -265,6 +267,10 @@ class QuarantineAdmin(ReadOnlyAdmin):
     def state_shown(self, row: Quarantine) -> tuple[str, Any]:
         return ("force", _("in force")) if row.lifted_at is None else ("lifted", _("is lifted"))
 
+    @display(description=_("state"))
+    def state_word(self, row: Quarantine) -> Any:
+        return self.state_shown(row)[1]
+
     @display(description=_("held"))
     def held_shown(self, row: Quarantine) -> Any:
         return sum(row.counts.values())
@@ -282,8 +288,8 @@ class QuarantineAdmin(ReadOnlyAdmin):
         return visible(row.created_by)
 
     @display(description=_("in quarantine since"), ordering="created_at")
-    def created_shown(self, row: Quarantine) -> Any:
-        return row.created_at
+    def created_shown(self, row: Quarantine) -> str:
+        return date_format(localtime(row.created_at), "DATETIME_FORMAT")
 
     @display(description=_("lifted by"))
     def lifted_by_shown(self, row: Quarantine) -> SafeString | str:

@@ -55,7 +55,7 @@ class InjectionAdmin(ReadOnlyAdmin):
     """What agents were given, newest first."""
 
     list_display = (
-        "created_shown",
+        "created_at",
         "agent_shown",
         "phase_shown",
         "task_shown",
@@ -73,11 +73,11 @@ class InjectionAdmin(ReadOnlyAdmin):
     ordering = ("-created_at", "-id")
     paginator = InfinitePaginator
     fields = (
-        "created_shown",
-        "injection_id",
+        "created_at",
+        "id_shown",
         "company",
         "agent_shown",
-        "is_prompt",
+        "prompt_shown",
         "phase_shown",
         "task_shown",
         "workflow_shown",
@@ -90,9 +90,13 @@ class InjectionAdmin(ReadOnlyAdmin):
     )
     readonly_fields = fields
 
-    @display(description=_("when"), ordering="created_at")
-    def created_shown(self, injection: Injection) -> Any:
-        return injection.created_at
+    @display(description=_("injection"))
+    def id_shown(self, injection: Injection) -> str:
+        return str(injection.injection_id)
+
+    @display(description=_("for a prompt"))
+    def prompt_shown(self, injection: Injection) -> Any:
+        return _("yes") if injection.is_prompt else _("no")
 
     @display(description=_("agent"), ordering="agent__name")
     def agent_shown(self, injection: Injection) -> SafeString | str:
@@ -191,14 +195,14 @@ class OutcomeAdmin(ReadOnlyAdmin):
         "at",
         "company",
         "item_shown",
-        "result_shown",
+        "result",
         "task_shown",
         "time_saved_minutes",
         "bugs_introduced",
         "notes_shown",
         "injection_shown",
         "created_by_shown",
-        "quarantined_shown",
+        "quarantined_at",
     )
     readonly_fields = fields
 
@@ -230,10 +234,6 @@ class OutcomeAdmin(ReadOnlyAdmin):
     def created_by_shown(self, outcome: Outcome) -> SafeString:
         return visible(outcome.created_by)
 
-    @display(description=_("in quarantine since"))
-    def quarantined_shown(self, outcome: Outcome) -> Any:
-        return outcome.quarantined_at
-
 
 @admin.register(ConfidenceEvent)
 class ConfidenceEventAdmin(ReadOnlyAdmin):
@@ -261,7 +261,7 @@ class ConfidenceEventAdmin(ReadOnlyAdmin):
         "at",
         "company",
         "item_shown",
-        "kind_shown",
+        "kind",
         "delta_shown",
         "before_shown",
         "after_shown",
