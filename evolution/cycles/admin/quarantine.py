@@ -277,7 +277,7 @@ class QuarantineAdmin(ReadOnlyAdmin):
 
     @display(description=_("held"))
     def held_table(self, row: Quarantine) -> Any:
-        return table((_("what"), _("number")), kinds_of(row.counts)) if row.counts else _("nothing")
+        return table((_("what"), _("how many")), kinds_of(row.counts)) if row.counts else _("nothing")
 
     @display(description=_("reason"))
     def reason_shown(self, row: Quarantine) -> SafeString:

@@ -30,18 +30,18 @@ from evolution.knowledge.rules.confidence import rounded
 from evolution.knowledge.services.editing import change_knowledge, move_knowledge
 from evolution.knowledge.services.storing import add_knowledge
 
+#: What is decided only once the item is there stands beside this.
+_SWITCH = ("code_language", "enabled")
 _WHAT: tuple[Any, ...] = (
     "title",
     ("category", "confidence"),
     "summary",
     "details",
-    ("code_language", "enabled"),
+    _SWITCH,
     "code_example",
     ("tags", "references"),
     "related",
 )
-#: What is decided only once the item is there.
-_LATER = ("enabled",)
 
 
 class KnowledgePage(HeldAdmin, KnowledgeVerbs):
@@ -80,8 +80,8 @@ class KnowledgePage(HeldAdmin, KnowledgeVerbs):
 
     def get_fieldsets(self, request: HttpRequest, obj: Knowledge | None = None) -> list:
         if obj is None:
-            first = [name for name in _WHAT if name not in (("code_language", "enabled"),)]
-            return [(None, {"fields": (("company", "agent"), *first, "code_language")})]
+            first = ["code_language" if name == _SWITCH else name for name in _WHAT]
+            return [(None, {"fields": (("company", "agent"), *first)})]
         return [(None, {"fields": _WHAT})]
 
     def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **options: Any) -> Any:
@@ -114,7 +114,7 @@ class KnowledgePage(HeldAdmin, KnowledgeVerbs):
         item, is_new = add_knowledge(
             company=company,
             agent=form.agent_for(company),
-            fields={name: value for name, value in values.items() if name not in _LATER},
+            fields=values,
             source_type=KnowledgeSource.MANUAL,
             confidence=rounded(values["confidence"]),
             **who,
