@@ -137,3 +137,9 @@ def test_nothing_of_another_company_is_seen_or_decided(signed_in, stranger, acme
     assert states(item) == ["draft"]
     assert client.get(f"{LIST}{item.pk}/activate/").status_code == 404
     assert client.post(f"{LIST}{item.pk}/switch/", {"on": "no"}).status_code == 404
+
+
+def test_the_start_page_tells_of_the_drafts_that_wait(signed_in, approver, acme):
+    for title, confidence in (("one", "0.7"), ("two", "0.9"), ("weak", "0.2")):
+        make_knowledge(acme, title, confidence=confidence)
+    assert "<b>2</b> drafts of knowledge to activate" in signed_in(approver).get("/admin/").content.decode()
