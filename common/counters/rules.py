@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-_PATTERN = re.compile(r"(?P<prefix>[A-Za-z]+-)(?P<number>[0-9]{3,})")
+# No more digits than a column holds: Python refuses to read some thousands of them.
+_PATTERN = re.compile(r"(?P<prefix>[A-Za-z]+-)(?P<number>[0-9]{3,18})")
 
 
 def format_code(prefix: str, number: int) -> str:

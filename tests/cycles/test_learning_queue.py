@@ -332,3 +332,16 @@ def test_the_list_of_staff_takes_the_same_queries_for_one_row_and_for_many(runti
 
 def test_times_are_told_with_their_offset(runtime):
     assert parse_datetime(reported(runtime)["created_at"]).tzinfo is not None
+
+
+def test_a_flood_of_one_key_ends_and_others_go_on(runtime, acme, operator, monkeypatch):
+    """H9."""
+    monkeypatch.setattr(queue, "MAX_WAITING_OF_KEY", 1)
+    first = reported(runtime, "e-1")
+    refused = reported(runtime, "e-2", status=409)
+    assert (refused["code"], refused["limit"]) == ("STATE_CONFLICT", 1)
+    assert reported(runtime, "e-1", status=200) == first
+    assert reported(ApiClient(make_key(acme, ["report"])), "e-2")["id"] == "LQ-002"
+    reported(Staff(operator), "e-3")
+    runtime.post("learning-items/process")
+    reported(runtime, "e-4")

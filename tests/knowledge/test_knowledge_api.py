@@ -206,3 +206,9 @@ def test_known_issues_are_one_line_each_and_no_draft(acme, runtime):
         "2026-06-12 | NPE | no check | check \\| it (k-002)",
     ]
     assert rows[1]["solution"] == "check | it"
+
+
+def test_a_code_of_thousands_of_digits_names_nothing(runtime):
+    body = {"title": "t", "category": "pattern", "related": [f"k-{'1' * 5000}"]}
+    refused = problem(runtime.post("knowledge", body), 400, "VALIDATION_ERROR")
+    assert [fault["pointer"] for fault in refused["errors"]] == ["/related/0"]

@@ -10,6 +10,7 @@ from common.receipts.models import Receipt
 from evolution.knowledge.markdown import is_knowledge_file, read_knowledge, write_knowledge
 from evolution.knowledge.models import ConfidenceEvent, Knowledge
 from evolution.knowledge.rules.records import KnowledgeRecord
+from evolution.knowledge.rules.values import MAX_IMPORTED
 from evolution.knowledge.services.deciding import deprecate
 from tests.knowledge.items import decision, make_knowledge, of_ledger
 
@@ -237,3 +238,18 @@ def test_what_is_not_there_is_an_error(acme, tmp_path):
     (tmp_path / "file").write_text("x")
     with pytest.raises(CommandError):
         run("export_knowledge", tmp_path / "file")
+
+
+@pytest.mark.django_db
+def test_a_huge_number_does_not_use_up_all_numbers(acme, tmp_path):
+    for name, code in (("a.md", f"k-{MAX_IMPORTED}"), ("b.md", f"k-{MAX_IMPORTED + 1}")):
+        text = HEADER.replace("k-026", code).replace("Codex", name)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    assert run("import_knowledge", tmp_path)[-1] == "found 2 imported 1 skipped 0 failed 1"
+    # The counter goes on behind the highest one.
+    assert make_knowledge(acme).number == MAX_IMPORTED + 1
+
+
+def test_a_confidence_of_many_places_is_rounded():
+    record = read_knowledge("---\nid: k-001\nconfidence: 1e-900000\n---\n")
+    assert (str(record.confidence), record.warnings) == ("0.000", [])

@@ -10,9 +10,11 @@ from common.errors import ApplicationError
 from common.receipts.models import Receipt
 from common.search.models import SearchDocument
 from evolution.knowledge.models import ConfidenceEvent, Knowledge
+from evolution.knowledge.services import storing
+from evolution.knowledge.services.deciding import activate
 from evolution.knowledge.services.storing import add_knowledge
 from tests.factories import SYSTEM, make_agent
-from tests.knowledge.items import key_actor
+from tests.knowledge.items import decision, key_actor
 
 pytestmark = pytest.mark.django_db
 SECRET = "AKIAIOSFODNN7EXAMPLE"
@@ -134,3 +136,18 @@ def test_an_unknown_source_is_refused(acme):
             now=timezone.now(),
         )
     assert refused.value.code == "VALIDATION_ERROR"
+
+
+def test_a_flood_of_drafts_of_one_key_ends_and_others_go_on(acme, monkeypatch):
+    """H9."""
+    monkeypatch.setattr(storing, "MAX_DRAFTS_OF_KEY", 2)
+    flooding, other = key_actor(acme), key_actor(acme)
+    first, _ = add(acme, title="one", actor=flooding)
+    add(acme, title="two", actor=flooding)
+    with pytest.raises(ApplicationError) as refused:
+        add(acme, title="three", actor=flooding)
+    assert (refused.value.code, refused.value.extra) == ("STATE_CONFLICT", {"limit": 2})
+    assert add(acme, title="one", actor=flooding)[0] == first
+    assert add(acme, title="three", actor=other)[0].code == "k-003"
+    activate(knowledge_id=first.pk, decision=decision())
+    assert add(acme, title="four", actor=flooding)[1]

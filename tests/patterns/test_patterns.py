@@ -8,6 +8,7 @@ from common.receipts.models import Receipt
 from evolution.lessons.models import Repository
 from evolution.parameters.models import Parameter
 from evolution.patterns.models import Pattern, PatternSighting
+from evolution.patterns.rules.values import MAX_NUMBER
 from evolution.patterns.services import storing
 from tests.commands.calls import lines, run
 from tests.factories import ApiClient, make_agent, make_key
@@ -316,6 +317,14 @@ def test_a_library_is_taken_over_once(acme, runtime, tmp_path):
     assert lines("import_patterns", path, "--company", "acme")[-1] == "found 4 imported 0 skipped 2 failed 2"
     assert Receipt.objects.filter(trigger="patterns_imported").count() == 1
     assert made(runtime, name="next")["id"] == "P-009"
+
+
+def test_a_huge_number_in_a_library_does_not_use_up_all_numbers(acme, runtime, tmp_path):
+    path = tmp_path / "library.md"
+    path.write_text("".join(f"## P-{MAX_NUMBER + more}: N{more}\n- Category: common\n\n" for more in (0, 1)))
+    told = lines("import_patterns", path, "--company", "acme")
+    assert told[-1] == "found 2 imported 1 skipped 0 failed 1"
+    assert made(runtime, name="next")["id"] == f"P-{MAX_NUMBER + 1}"
 
 
 # -- staff

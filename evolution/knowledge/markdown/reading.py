@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from common.front_matter import split_front_matter
 from common.text import clean, normalise_newlines
 from evolution.knowledge.markdown.sections import split_sections
+from evolution.knowledge.rules.confidence import rounded
 from evolution.knowledge.rules.records import KnowledgeRecord
 from evolution.knowledge.rules.values import LIMITS, knowledge_number, shortened
 
@@ -87,7 +88,7 @@ def _read_confidence(record: KnowledgeRecord, value: Any) -> None:
     except InvalidOperation:
         is_share = False
     if is_share:
-        record.confidence = number
+        record.confidence = rounded(number)
     else:
         told = {"value": _line(value)[:40], "default": record.confidence}
         record.warnings.append(_("confidence “%(value)s” is no number from 0 to 1; %(default)s taken") % told)

@@ -15,6 +15,8 @@ from common.text import clean, forbidden_character, is_blank, length, name_key, 
 from evolution.parameters.rules.specs import CATEGORIES
 
 PREFIX = "k-"
+#: The highest number that a file may bring: what comes after it can still be counted and named.
+MAX_IMPORTED = 999_999_999
 #: Longest text of a field, and of one entry of a list.
 LIMITS = {
     "title": 200,

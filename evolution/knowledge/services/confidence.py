@@ -53,15 +53,8 @@ def record_event(
     if actor.key_id is not None and wanted > ZERO and kind != EventKind.CREATED:
         wanted = allowed_rise(wanted, item.vouched, _raised_by(item, principal))
     before = ZERO if kind == EventKind.CREATED else item.confidence
-    after = clamped(before + wanted)
-    item.confidence = after
-    if actor.is_person or kind == EventKind.CREATED:
-        item.vouched = after
-    if kind in _DATES:
-        setattr(item, _DATES[kind], now)
-    settle_status(item, parameters, now)
-    item.save()
-    reindex(item)
+    item.confidence = clamped(before + wanted)
+    _save_after(item, kind, actor, now, parameters)
     return ConfidenceEvent.objects.create(
         company_id=item.company_id,
         knowledge=item,
@@ -69,12 +62,25 @@ def record_event(
         kind=kind,
         delta=wanted,
         before=before,
-        after=after,
+        after=item.confidence,
         actor=actor.name,
         principal=principal,
         source_id=occasion,
         at=now,
     )
+
+
+def _save_after(
+    item: Knowledge, kind: EventKind, actor: Actor, now: datetime, parameters: Parameters
+) -> None:
+    """Save an item whose confidence was just set, with what follows from that."""
+    if actor.is_person or kind == EventKind.CREATED:
+        item.vouched = item.confidence
+    if kind in _DATES:
+        setattr(item, _DATES[kind], now)
+    settle_status(item, parameters, now)
+    item.save()
+    reindex(item)
 
 
 def settle_status(item: Knowledge, parameters: Parameters, now: datetime) -> None:

@@ -25,7 +25,7 @@ from evolution.knowledge.choices import KnowledgeSource, Status
 from evolution.knowledge.markdown import is_knowledge_file, read_knowledge, write_knowledge
 from evolution.knowledge.models import PREFIX, Knowledge
 from evolution.knowledge.rules.records import KnowledgeRecord
-from evolution.knowledge.rules.values import TEXT_FIELDS, checked_values, title_key
+from evolution.knowledge.rules.values import MAX_IMPORTED, TEXT_FIELDS, checked_values, title_key
 from evolution.knowledge.selectors.knowledge import same_finding
 from evolution.knowledge.selectors.shown import shown_sha256
 from evolution.knowledge.services.locking import lock_parent
@@ -87,6 +87,7 @@ def import_knowledge(
     """
     run = _Run(company, agent, actor, now)
     numbers = [item.record.number for item in items if item.record and item.record.number]
+    numbers = [number for number in numbers if number <= MAX_IMPORTED]
     with transaction.atomic() if dry_run else nullcontext():
         if numbers:
             raise_to(company_id=company.pk, prefix=PREFIX, number=max(numbers))
@@ -165,6 +166,10 @@ def _import_item(run: _Run, item: Item) -> tuple[ImportLine, Knowledge | None]:
 def _met_before(run: _Run, source: str, record: KnowledgeRecord) -> str:
     """Why a file brings nothing new; empty when it does. Errors: VALIDATION_ERROR."""
     code = Knowledge(number=record.number or 0).code
+    if record.number and record.number > MAX_IMPORTED:
+        told = {"code": code, "most": Knowledge(number=MAX_IMPORTED).code}
+        message = _("%(code)s is above %(most)s; give it a lower number") % told
+        raise ApplicationError("VALIDATION_ERROR", message)
     said = write_knowledge(record)
     if record.number in run.met:
         other, before = run.met[record.number]

@@ -32,6 +32,8 @@ from evolution.parameters.selectors import parameters_of
 MAX_ERROR = 1000
 MAX_NOTE = 300
 _MARK = 12
+#: Reports of one key that may wait; more would keep those of others waiting.
+MAX_WAITING_OF_KEY = 5000
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,7 @@ def report(
     """Put a report into the queue, without secrets; the same source twice is the same item, unchanged.
 
     `bound_to`: the agent of the caller's key, which may not learn of other agents' reports.
-    Errors: STATE_CONFLICT when the source was reported about another agent.
+    Errors: STATE_CONFLICT when the source was reported about another agent, or too much of this key waits already.
     """
     source_id, redactions = _source_id(report.source_id)
     # Two at once: the second waits here and finds the first one's item.
@@ -66,6 +68,7 @@ def report(
         if bound_to is not None and known.agent_id != bound_to:
             raise ApplicationError("STATE_CONFLICT", _("This source was reported about another agent."))
         return Reported(known, created=False)
+    _check_waiting(company, actor)
     metadata = redact_value(dict(report.metadata))
     item = LearningItem.objects.create(
         company=company,
@@ -80,6 +83,17 @@ def report(
         created_by_key_id=actor.key_id,
     )
     return Reported(item, created=True)
+
+
+def _check_waiting(company: Company, actor: Actor) -> None:
+    """docs/rules.md: floods."""
+    if actor.key_id is None:
+        return
+    rows = LearningItem.objects.of_company(company).filter(status=LearningStatus.PENDING)
+    if rows.filter(created_by_key_id=actor.key_id).count() >= MAX_WAITING_OF_KEY:
+        told = {"limit": MAX_WAITING_OF_KEY}
+        message = _("%(limit)d reports of this key wait already; let them be processed first.") % told
+        raise ApplicationError("STATE_CONFLICT", message, extra=told)
 
 
 def lease(item_id: int, *, now: datetime) -> LearningItem | None:

@@ -15,20 +15,29 @@ from agents.models import Agent
 from common.actors import Actor
 from common.companies.models import Company
 from common.counters.services import next_number
-from common.errors import invalid
+from common.errors import ApplicationError, invalid
 from common.redaction import redact
 from evolution.knowledge.choices import EventKind, KnowledgeSource, Status
 from evolution.knowledge.models import PREFIX, Knowledge, LearningItem
 from evolution.knowledge.rules.confidence import clamped
-from evolution.knowledge.rules.values import LIMITS, LINES, LISTS, PARTS, checked_values, shortened, title_key
+from evolution.knowledge.rules.values import (
+    LIMITS,
+    LINES,
+    LISTS,
+    PARTS,
+    TEXT_FIELDS,
+    checked_values,
+    shortened,
+    title_key,
+)
 from evolution.knowledge.selectors.knowledge import named_items, same_finding
 from evolution.knowledge.services.confidence import record_event
 from evolution.knowledge.services.locking import lock_parent, locked_items
 from evolution.knowledge.services.receipts import write_knowledge_receipt
 from evolution.parameters.selectors import parameters_of
 
-#: What is changed later, and not given with a new item.
-NOT_AT_FIRST = ("enabled", "order", "confidence")
+#: Drafts of one key that may wait for a person; more would bury those of others.
+MAX_DRAFTS_OF_KEY = 1000
 
 
 @transaction.atomic
@@ -50,37 +59,27 @@ def add_knowledge(
     company, None is for all its agents. What a report brought (`source`) counts as said by its reporter; no key
     corroborates what it reported itself, and no report counts twice. A draft counts for nothing yet and has
     no receipt.
-    Errors: VALIDATION_ERROR; NOT_FOUND for related items that are not there.
+    Errors: VALIDATION_ERROR; NOT_FOUND for related items that are not there; STATE_CONFLICT (`check_waiting`).
     """
     check_source(source_type)
     columns, counts = redacted(checked_values({"title": "", "category": None, **fields}))
-    related = columns.pop("related", [])
-    columns = {name: value for name, value in columns.items() if name not in NOT_AT_FIRST}
-    by = reporter(source, actor)
-    agent_id = None if agent is None else agent.pk
-    lock_parent(company.pk, agent_id)
-    key = title_key(columns["title"])
-    known = same_finding(company.pk, agent_id, columns["category"], key)
-    if known is not None:
-        return _corroborated(known.pk, source, by, now), False
     item = Knowledge(
         company=company,
         agent=agent,
-        number=next_number(company_id=company.pk, prefix=PREFIX),
-        order=Knowledge.objects.filter(company=company, agent=agent).count(),
-        title_key=key,
+        title_key=title_key(columns["title"]),
         source_type=source_type,
         source=source,
         anti_of=anti_of,
         redactions=counts,
-        created_by=by.name[:200],
-        created_by_key_id=by.key_id,
-        created_at=now,
-        drafted_at=now,
-        **columns,
+        **{name: columns[name] for name in TEXT_FIELDS if name in columns},
     )
-    store_new(item, confidence, actor=by, now=now)
-    item.related.set(named_items(company, related, "/related"))
+    by = reporter(source, actor)
+    lock_parent(company.pk, item.agent_id)
+    known = same_finding(company.pk, item.agent_id, item.category, item.title_key)
+    if known is not None:
+        return _corroborated(known.pk, source, by, now), False
+    _store_draft(item, confidence, by, now)
+    item.related.set(named_items(company, columns.get("related", []), "/related"))
     return item, True
 
 
@@ -139,6 +138,29 @@ def redacted(columns: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, int]
     for name in columns.keys() & set(LISTS):
         result[name] = [without(name, text) for text in columns[name]]
     return result, dict(counts)
+
+
+def _store_draft(item: Knowledge, confidence: Decimal, by: Actor, now: datetime) -> None:
+    """Number a new item, note who reported it, and insert it."""
+    check_waiting(item.company, by)
+    item.number = next_number(company_id=item.company_id, prefix=PREFIX)
+    item.order = Knowledge.objects.filter(company=item.company, agent=item.agent).count()
+    item.created_by, item.created_by_key_id = by.name[:200], by.key_id
+    item.created_at = item.drafted_at = now
+    store_new(item, confidence, actor=by, now=now)
+
+
+def check_waiting(company: Company, by: Actor) -> None:
+    """STATE_CONFLICT when as many drafts of one key wait for a person as may. docs/rules.md: floods."""
+    if by.key_id is None:
+        return
+    waiting = Knowledge.objects.of_company(company).drafts().filter(created_by_key_id=by.key_id)
+    if waiting.count() >= MAX_DRAFTS_OF_KEY:
+        told = {"limit": MAX_DRAFTS_OF_KEY}
+        message = (
+            _("%(limit)d drafts of this key wait already; staff decide about some of them first.") % told
+        )
+        raise ApplicationError("STATE_CONFLICT", message, extra=told)
 
 
 def _corroborated(known_id: int, source: LearningItem | None, by: Actor, now: datetime) -> Knowledge:

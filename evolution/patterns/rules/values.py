@@ -20,6 +20,8 @@ MAX_REGEX = 200
 MAX_TEMPLATE = 20_000
 MAX_LANGUAGE = 40
 MAX_IMPORTED = 1_000_000
+#: The highest number that a file may bring: what comes after it can still be counted and named.
+MAX_NUMBER = 999_999_999
 LIMITS = {
     "name": MAX_NAME,
     "description": MAX_DESCRIPTION,

@@ -20,6 +20,7 @@ from common.receipts.services import write_receipt
 from common.text import name_key
 from evolution.patterns.models import PREFIX, Pattern
 from evolution.patterns.rules.library import Entry
+from evolution.patterns.rules.values import MAX_NUMBER
 from evolution.patterns.services.storing import create_pattern, lock_patterns
 
 
@@ -77,6 +78,9 @@ def _import(
     rows = Pattern.objects.of_company(company)
     if isinstance(name, str) and (known := rows.filter(name_key=name_key(name)).first()):
         return "skipped", entry.source, _("%(code)s has this name already.") % {"code": known.code}
+    if entry.number is not None and entry.number > MAX_NUMBER:
+        told = {"code": format_code(PREFIX, entry.number), "most": format_code(PREFIX, MAX_NUMBER)}
+        return "failed", entry.source, _("%(code)s is above %(most)s; give it a lower number") % told
     if entry.number is not None and rows.filter(number=entry.number).exists():
         told = {"code": format_code(PREFIX, entry.number)}
         return "failed", entry.source, _("%(code)s is another pattern here.") % told

@@ -107,16 +107,7 @@ def _apply(proposal: Proposal, context: Context, note: str) -> Proposal:
     )
     with agent_of(proposal, edit) as agent:
         context.agent, before = agent, agent.version if agent else None
-        bases: Bases = {}
-        for item in items:
-            _check_item(proposal, item, context, bases)
-        for item in items:
-            operation, place = operation_for(item.operation, item.target), place_of(item, context)
-            place = replace(place, approved=_approved(proposal, item))
-            result = operation.apply(place, item.new_text, edit, message, proposal.code)
-            item.status, item.changed_at = ItemStatus.APPLIED, context.now
-            item.result = {"document_version": result.document_version, **result.values}
-    ProposalItem.objects.bulk_update(items, ["status", "changed_at", "result"])
+        _carry_out(proposal, items, context, edit, message)
     move(
         proposal,
         Status.APPLIED,
@@ -141,6 +132,22 @@ def _apply(proposal: Proposal, context: Context, note: str) -> Proposal:
     if settings.AGENTS_GIT_ROOT and agent:
         GitMirrorCommit.objects.create(receipt=receipt, proposal=proposal)
     return proposal
+
+
+def _carry_out(
+    proposal: Proposal, items: list[ProposalItem], context: Context, edit: Edit, message: str
+) -> None:
+    """Write all items, after each was looked at again; they know then what came of them."""
+    bases: Bases = {}
+    for item in items:
+        _check_item(proposal, item, context, bases)
+    for item in items:
+        operation, place = operation_for(item.operation, item.target), place_of(item, context)
+        place = replace(place, approved=_approved(proposal, item))
+        result = operation.apply(place, item.new_text, edit, message, proposal.code)
+        item.status, item.changed_at = ItemStatus.APPLIED, context.now
+        item.result = {"document_version": result.document_version, **result.values}
+    ProposalItem.objects.bulk_update(items, ["status", "changed_at", "result"])
 
 
 def _approved(proposal: Proposal, item: ProposalItem) -> Approved:
