@@ -19,6 +19,8 @@ from common.errors import ApplicationError
 
 #: Rows moved in one transaction; 10,000 is the fastest size on PostgreSQL (docs/performance.md).
 BATCH = 10_000
+#: Years that a time may lie in: keeping times are taken from it and zones change it, both within the calendar.
+YEARS = 1970, 9000
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,8 @@ def moment(text: str) -> datetime:
         parsed = None
     if parsed is None:
         raise CommandError(f"“{text}” is no ISO 8601 time, e.g. 2026-06-12T08:00:00+08:00.")
+    if not YEARS[0] <= parsed.year <= YEARS[1]:
+        raise CommandError(f"“{text}” is not within the years {YEARS[0]} to {YEARS[1]}.")
     return parsed if timezone.is_aware(parsed) else timezone.make_aware(parsed)
 
 

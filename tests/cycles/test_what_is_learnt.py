@@ -78,6 +78,12 @@ def test_a_change_that_teaches_nothing_is_done_with_a_reason(runtime, metadata):
     assert items()[0].attempts == 0
 
 
+def test_a_structure_without_a_visible_name_is_none(runtime):
+    for number in range(3):
+        told = change(runtime, f"c{number}", structure="\u200b")
+    assert (told["status"], told["error"], Pattern.objects.count()) == ("done", "", 0)
+
+
 def test_a_run_of_a_workflow_is_done_with_a_reason(runtime):
     told = reported(runtime, source_type="workflow_run", priority="P0", metadata={"workflow": "ship"})
     assert told["status"] == "done" and told["note"].startswith("Runs of workflows")

@@ -215,3 +215,10 @@ def test_what_is_in_quarantine_is_neither_archived_nor_deleted(acme):
     make_knowledge(acme, now=CREATED)
     Knowledge.objects.update(quarantined_at=CREATED)
     assert run("archive_knowledge", MARCH, "--purge") == ["archived 0 drafts 0 purged 0"]
+
+
+@pytest.mark.parametrize("as_of", ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59-12:00", "1969-12-31"])
+@pytest.mark.parametrize("command", ["decay_knowledge", "archive_knowledge", "archive_injections"])
+def test_a_time_at_the_end_of_the_calendar_is_refused(command, as_of):
+    with pytest.raises(CommandError, match="is not within|is no ISO"):
+        call_command(command, "--as-of", as_of)

@@ -12,6 +12,7 @@ from django.utils.translation import ngettext
 
 from common.actors import Actor
 from common.errors import ApplicationError
+from common.text import is_blank
 from evolution.cycles.selectors import count_structure
 from evolution.knowledge.choices import SourceType
 from evolution.knowledge.models import LearningItem
@@ -103,7 +104,7 @@ def _structure(item: LearningItem, reporter: Actor, now: datetime) -> str:
 
 def _text(item: LearningItem, name: str) -> str:
     value = item.metadata.get(name)
-    return " ".join(value.split()) if isinstance(value, str) else ""
+    return " ".join(value.split()) if isinstance(value, str) and not is_blank(value) else ""
 
 
 _EFFECTS: dict[SourceType, Callable[[LearningItem, Actor, datetime], Effect]] = {
