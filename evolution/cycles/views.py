@@ -46,6 +46,8 @@ class LearningItemListView(FieldbookListView):
     def get_queryset(self) -> LearningItemQuerySet:
         query = self.request.query_params
         rows = items_of(self.caller.company, query.dict(), self.caller.agent_id)
+        if self.caller.key is not None:
+            rows = rows.filter(quarantined_at=None)
         agent = query.get("agent")
         if agent is None:
             return rows

@@ -103,7 +103,7 @@ def test_a_row_that_a_lesson_only_names_as_its_rule_stays_on(bad, agent):
     assert row.enabled
 
 
-def test_knowledge_goes_with_its_reports_and_their_warnings(acme, bad, good, agent):
+def test_knowledge_goes_with_its_reports_and_their_warnings(acme, bad, good, staff, agent):
     item = make_knowledge(acme, title="Flutter", active=True)
     body = {"source_type": "error_fix", "source_id": "1", "metadata": {"error_type": "E", "solution": "s"}}
     posted(bad, "learning-items", body)
@@ -116,6 +116,12 @@ def test_knowledge_goes_with_its_reports_and_their_warnings(acme, bad, good, age
     held = Knowledge.objects.exclude(quarantined_at=None)
     assert sorted(held.values_list("title", flat=True)) == sorted([made.title, "Warning"])
     assert injected(good, agent) == [item.code]
+    codes = [row["id"] for path in ("knowledge", "learning-items") for row in good.get(path).json()["results"]]
+    assert codes == [item.code]
+    assert [good.get(f"knowledge/{made.code}{end}").status_code for end in ("", "/outcomes")] == [404, 404]
+    assert good.post("outcomes", {"knowledge": made.code, "result": "failure"}).status_code == 404
+    assert good.patch(f"knowledge/{warning.code}", {"title": "Other"}).status_code == 404
+    assert staff.get(f"knowledge/{made.code}").json()["quarantined_at"]
     lift()
     assert not Knowledge.objects.exclude(quarantined_at=None).exists()
     assert not LearningItem.objects.exclude(quarantined_at=None).exists()

@@ -21,17 +21,26 @@ def knowledge_not_found() -> ApplicationError:
     return ApplicationError("NOT_FOUND", _("No such item of knowledge."))
 
 
-def knowledge_of(company: Company, agent_id: int | None = None) -> KnowledgeQuerySet:
-    """The company's items with all that an answer shows; for a key bound to an agent those that concern it."""
+def knowledge_of(
+    company: Company, agent_id: int | None = None, *, with_held: bool = False
+) -> KnowledgeQuerySet:
+    """The company's items with all that an answer shows; for a key bound to an agent those that concern it.
+
+    Those in quarantine are not there, except for staff (`with_held`).
+    """
     items = Knowledge.objects.of_company(company).for_agent(agent_id)
+    items = items if with_held else items.filter(quarantined_at=None)
     return items.select_related("company", "agent", "source", "anti_of", "anti_knowledge").prefetch_related(
         "related"
     )
 
 
-def get_knowledge(company: Company, code: str, agent_id: int | None = None) -> Knowledge:
-    """The item of this code; NOT_FOUND for unknown and foreign ones alike."""
-    item = knowledge_of(company, agent_id).filter(number=knowledge_number(code) or 0).first()
+def get_knowledge(
+    company: Company, code: str, agent_id: int | None = None, *, with_held: bool = False
+) -> Knowledge:
+    """The item of this code; NOT_FOUND for unknown, foreign and (but for `with_held`) quarantined ones alike."""
+    items = knowledge_of(company, agent_id, with_held=with_held)
+    item = items.filter(number=knowledge_number(code) or 0).first()
     if item is None:
         raise knowledge_not_found()
     return item

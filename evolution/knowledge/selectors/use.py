@@ -13,13 +13,11 @@ from common.errors import ApplicationError
 from evolution.knowledge.models import PREFIX, Injection, Knowledge, Outcome
 from evolution.knowledge.models.use import InjectionQuerySet, OutcomeQuerySet
 from evolution.knowledge.rules.injection import USE
-from evolution.knowledge.selectors.knowledge import get_knowledge
 
 
-def outcomes_of(company: Company, code: str, agent_id: int | None = None) -> OutcomeQuerySet:
-    """The outcomes of an item, newest first. Errors: NOT_FOUND for an item the caller may not see."""
-    item = get_knowledge(company, code, agent_id)
-    rows = Outcome.objects.of_company(company).filter(knowledge=item)
+def outcomes_of(item: Knowledge) -> OutcomeQuerySet:
+    """The outcomes of an item, newest first."""
+    rows = Outcome.objects.of_company(item.company).filter(knowledge=item)
     return rows.select_related("injection").order_by("-at", "-id")
 
 
@@ -41,8 +39,10 @@ def get_injection(company: Company, injection_id: UUID | None, agent_id: int | N
 
 
 def used_items(injection: Injection) -> list[Knowledge]:
-    """The items that an injection gave to be used and that are still there, none of those to avoid."""
+    """The items that an injection gave to be used and that are still there; none to avoid, none in quarantine."""
     codes = [str(item.get("id")) for item in injection.items if item.get("kind") == USE]
     numbers = [number for code in codes if (number := parse_code(PREFIX, code))]
-    rows: Any = Knowledge.objects.filter(company_id=injection.company_id, number__in=numbers)
+    rows: Any = Knowledge.objects.filter(
+        company_id=injection.company_id, number__in=numbers, quarantined_at=None
+    )
     return list(rows.order_by("pk"))

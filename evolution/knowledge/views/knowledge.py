@@ -45,7 +45,7 @@ _CONFIDENCE = {Category.ANTI_PATTERN: ANTI, Category.REFERENCE_PROJECT: REFERENC
 
 def answer_for(item: Knowledge, status: int = 200) -> Answer:
     """An item as answered, with its ETag."""
-    fresh = knowledge_of(item.company).get(pk=item.pk)
+    fresh = knowledge_of(item.company, with_held=True).get(pk=item.pk)
     return Answer(status, KnowledgeSerializer(fresh).data, {"ETag": etag(fresh.version)})
 
 
@@ -63,7 +63,8 @@ class KnowledgeListView(FieldbookListView):
         if query.get("agent") is not None:
             agent_id = get_agent(self.caller.company, _number(query["agent"]), agent_id).pk
         filters = {name: query.get(name) for name in ("status", "category")}
-        rows = filtered(knowledge_of(self.caller.company, agent_id), filters)
+        with_held = self.caller.key is None
+        rows = filtered(knowledge_of(self.caller.company, agent_id, with_held=with_held), filters)
         if query.get("q") is None:
             return self.page_of(rows.order_by("-number", "-id"), KnowledgeSerializer)
         found = search_knowledge(
@@ -137,7 +138,8 @@ class KnowledgeView(FieldbookView):
     """Base of the endpoints of one item."""
 
     def item(self, code: str) -> Knowledge:
-        return get_knowledge(self.caller.company, code, self.caller.agent_id)
+        caller = self.caller
+        return get_knowledge(caller.company, code, caller.agent_id, with_held=caller.key is None)
 
     def answered(self, item: Knowledge) -> Response:
         answer = answer_for(item)

@@ -54,5 +54,8 @@ class KnowledgeOutcomesView(FieldbookListView):
 
     @extend_schema(responses=UseOutcomeSerializer(many=True))
     def get(self, request: Request, knowledge: str) -> Response:
-        rows = outcomes_of(self.caller.company, knowledge, self.caller.agent_id)
+        caller = self.caller
+        rows = outcomes_of(
+            get_knowledge(caller.company, knowledge, caller.agent_id, with_held=caller.key is None)
+        )
         return self.page_of(rows, UseOutcomeSerializer)
