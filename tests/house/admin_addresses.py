@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +9,6 @@ from urllib.parse import urlencode
 
 from django.apps import apps
 from django.contrib.auth import get_user_model
-from django.contrib.sessions.models import Session
 from django.urls import URLPattern, URLResolver, get_resolver
 
 #: What a few pages need to be asked.
@@ -95,15 +93,3 @@ def admin_addresses() -> list[Address]:
         ),
         key=lambda address: address.name,
     )
-
-
-def digest_of_everything() -> dict[str, str]:
-    """A digest of each table, without sessions and the time of the last login."""
-    digests = {}
-    for model in apps.get_models(include_auto_created=True):
-        if model is Session:
-            continue
-        fields = [field.attname for field in model._meta.concrete_fields if field.attname != "last_login"]
-        rows = sorted(map(repr, model._base_manager.values_list(*fields)))
-        digests[model._meta.db_table] = hashlib.sha256("\n".join(rows).encode()).hexdigest()
-    return digests

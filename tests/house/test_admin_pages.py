@@ -10,8 +10,9 @@ from django.test import Client
 from django.utils import translation
 
 from common.admin import FieldbookAdmin
-from tests.house.admin_addresses import admin_addresses, digest_of_everything
+from tests.house.admin_addresses import admin_addresses
 from tests.house.admin_matrix import ACTIONS, EVERYBODY, PAGES
+from tests.house.digests import digest_of_everything
 from tests.house.messages import HAN, translations
 
 PERSONS = {

@@ -6,7 +6,7 @@ from django.utils.module_loading import import_string
 from config.schedule import SCHEDULE
 from evolution.proposals.models import Proposal
 from tests.house.api_world import build
-from tests.house.test_isolation_matrix import digest
+from tests.house.digests import digest_of_everything
 
 pytestmark = pytest.mark.django_db
 JOBS = sorted(entry["task"] for entry in SCHEDULE.values())
@@ -23,9 +23,9 @@ def world(acme, settings, tmp_path):
 @pytest.mark.parametrize("name", JOBS)
 def test_a_job_that_runs_twice_changes_nothing_more(world, name):
     import_string(name).apply()
-    once = digest()
+    once = digest_of_everything()
     import_string(name).apply()
-    assert digest() == once
+    assert digest_of_everything() == once
 
 
 def test_every_job_is_a_task_without_arguments():
