@@ -32,7 +32,7 @@ def agent(acme):
 
 @pytest.fixture
 def bad(acme):
-    return ApiClient(make_key(acme, ["read", "report"], name="bad"))
+    return ApiClient(make_key(acme, ["read", "report"], name="bad"), **{"accept-language": "en"})
 
 
 @pytest.fixture
@@ -116,7 +116,9 @@ def test_knowledge_goes_with_its_reports_and_their_warnings(acme, bad, good, sta
     held = Knowledge.objects.exclude(quarantined_at=None)
     assert sorted(held.values_list("title", flat=True)) == sorted([made.title, "Warning"])
     assert injected(good, agent) == [item.code]
-    codes = [row["id"] for path in ("knowledge", "learning-items") for row in good.get(path).json()["results"]]
+    codes = [
+        row["id"] for path in ("knowledge", "learning-items") for row in good.get(path).json()["results"]
+    ]
     assert codes == [item.code]
     assert [good.get(f"knowledge/{made.code}{end}").status_code for end in ("", "/outcomes")] == [404, 404]
     assert good.post("outcomes", {"knowledge": made.code, "result": "failure"}).status_code == 404
