@@ -20,6 +20,7 @@ from common.choices import GLOBAL_SLUG
 from common.companies.models import Company
 from common.companies.services import save_company
 from config.demo.content import COMPANIES, EDITOR, OWNER, PEOPLE, YUNLING, DemoAgent, DemoPerson, demo_agents
+from config.demo.knowledge import add_demo_knowledge
 from config.demo.proposals import add_proposals
 from evolution.lessons.services.seeding import seed_lessons
 from experiences.rules import RowInput
@@ -38,6 +39,7 @@ class Added:
     documents: int = 0
     proposals: int = 0
     lessons: int = 0
+    knowledge: int = 0
 
 
 def is_seeded() -> bool:
@@ -47,7 +49,7 @@ def is_seeded() -> bool:
 
 @transaction.atomic
 def seed_demo(*, password: str, now: datetime) -> Added:
-    """Add companies, people, agents, proposals and lessons; all of it or nothing, and nothing when it was added before.
+    """Add companies, people, agents and what they learnt: all or nothing, and nothing when it was added before.
 
     People with a demo name who exist already keep their account as it is.
     """
@@ -71,6 +73,7 @@ def seed_demo(*, password: str, now: datetime) -> Added:
         documents=sum(len(agent.documents) for agent in agents),
         proposals=add_proposals(people, ACTOR, now),
         lessons=seed_lessons(company=companies[YUNLING], actor=ACTOR, now=now).imported,
+        knowledge=add_demo_knowledge(people, ACTOR, now),
     )
 
 

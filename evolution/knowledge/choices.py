@@ -68,7 +68,7 @@ class Status(models.TextChoices):
 class EventKind(models.TextChoices):
     """What changed a confidence."""
 
-    CREATED = "created", _("created")
+    CREATED = "created", _("taken in")
     VERIFIED = "verified", _("verified")
     REFERENCED = "referenced", _("referenced")
     APPLIED = "applied", _("applied")

@@ -17,6 +17,7 @@ from common.companies.services import revoke_api_key
 from common.receipts.models import Receipt
 from config.demo.content import COMPANIES, PEOPLE, demo_agents
 from config.management.commands.seed_demo import DEMO_PASSWORD
+from evolution.knowledge.models import Knowledge
 from evolution.lessons.models import Lesson
 from evolution.proposals.models import Proposal, ProposalItem
 from experiences.models import Experience
@@ -93,6 +94,19 @@ def test_the_example_lessons_are_those_of_one_company():
     run("seed_demo")
     found = Lesson.objects.values_list("company__slug", "number", "status")
     assert sorted(found) == [("yunling", 1, "active"), ("yunling", 2, "active")]
+
+
+def test_the_example_knowledge_waits_was_used_and_misled():
+    run("seed_demo")
+    found = Knowledge.objects.values_list("status", "category")
+    assert sorted(found) == [
+        ("active", "debugging"),
+        ("active", "workflow"),
+        ("deprecated", "debugging"),
+        ("draft", "anti-pattern"),
+        ("draft", "debugging"),
+        ("draft", "tooling"),
+    ]
 
 
 def test_without_somebody_who_may_decide_only_the_undecided_proposals_come():

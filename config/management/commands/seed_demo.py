@@ -22,8 +22,9 @@ class Command(BaseCommand):
     """`seed_demo [--print-access] [--base-url URL] [--force]`."""
 
     help = (
-        "Add two companies with agents in Chinese and English, shared agents, documents, proposals, lessons, and a "
-        "person of every role. What was added once is not added again, even if it was changed or deleted since."
+        "Add two companies with agents in Chinese and English, shared agents, documents, proposals, lessons, "
+        "knowledge, and a person of every role. What was added once is not added again, even if it was changed or "
+        "deleted since."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -74,5 +75,5 @@ def _told(added: Added) -> str:
     return (
         f"demo data: companies {added.companies} people {added.people} agents {added.agents} "
         f"experiences {added.experiences} documents {added.documents} proposals {added.proposals} "
-        f"lessons {added.lessons}"
+        f"lessons {added.lessons} knowledge {added.knowledge}"
     )

@@ -100,7 +100,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('code', models.CharField(max_length=20, verbose_name='code')),
-                ('kind', models.CharField(choices=[('created', 'created'), ('verified', 'verified'), ('referenced', 'referenced'), ('applied', 'applied'), ('misleading', 'misleading'), ('decay', 'unused'), ('set', 'set by a person')], max_length=12, verbose_name='event')),
+                ('kind', models.CharField(choices=[('created', 'taken in'), ('verified', 'verified'), ('referenced', 'referenced'), ('applied', 'applied'), ('misleading', 'misleading'), ('decay', 'unused'), ('set', 'set by a person')], max_length=12, verbose_name='event')),
                 ('delta', models.DecimalField(decimal_places=3, max_digits=6, verbose_name='change')),
                 ('before', models.DecimalField(decimal_places=3, max_digits=4, verbose_name='before')),
                 ('after', models.DecimalField(decimal_places=3, max_digits=4, verbose_name='after')),
