@@ -94,6 +94,7 @@ TRIGGERS = {
     "knowledge_archived": _("knowledge archived"),
     "knowledge_purged": _("archived knowledge deleted"),
     "knowledge_decayed": _("unused knowledge lost confidence"),
+    "knowledge_settled": _("knowledge follows a changed threshold"),
     "knowledge_imported": _("knowledge imported"),
     "learning_item_processed": _("report learnt from"),
     "learning_items_replayed": _("reports started again"),

@@ -15,7 +15,7 @@ from evolution.knowledge.models import ConfidenceEvent, Knowledge, Outcome
 from evolution.knowledge.services import deciding
 from evolution.knowledge.tasks import decay_knowledge as decay_task
 from evolution.parameters.models import Parameter
-from tests.knowledge.items import decision, make_knowledge, of_ledger
+from tests.knowledge.items import decision, key_actor, make_knowledge, of_ledger
 
 pytestmark = pytest.mark.django_db
 CREATED = datetime(2026, 1, 1, tzinfo=UTC)
@@ -222,3 +222,34 @@ def test_what_is_in_quarantine_is_neither_archived_nor_deleted(acme):
 def test_a_time_at_the_end_of_the_calendar_is_refused(command, as_of):
     with pytest.raises(CommandError, match="is not within|is no ISO"):
         call_command(command, "--as-of", as_of)
+
+
+def test_a_changed_threshold_takes_effect_with_the_next_run_and_back(acme):
+    make_knowledge(acme, now=CREATED, active=True)
+    soon = "2026-01-02T00:00Z"
+    threshold = Parameter.objects.create(company=acme, name="deprecation_threshold", value=0.8)
+    before = Receipt.objects.count()
+    told = run("decay_knowledge", soon)
+    assert told == ["k-001 deprecated: the threshold was changed", "decayed 0 deprecated 0 settled 1"]
+    assert run("decay_knowledge", soon) == ["decayed 0 deprecated 0"]
+    threshold.delete()
+    assert run("decay_knowledge", soon, "--dry-run")[0] == "k-001 active: the threshold was changed"
+    assert stored().status == "deprecated"
+    run("decay_knowledge", soon)
+    assert (stored().status, stored().deprecated_at) == ("active", None)
+    assert Receipt.objects.count() == before + 2
+
+
+def test_what_a_person_deprecated_stays_so_under_any_threshold(acme):
+    item = make_knowledge(acme, now=CREATED, active=True)
+    deciding.deprecate(knowledge_id=item.pk, decision=decision(now=CREATED, reason="outdated"))
+    assert run("decay_knowledge", "2026-01-02T00:00Z") == ["decayed 0 deprecated 0"]
+    assert stored().status == "deprecated"
+
+
+def test_successes_of_one_key_beyond_what_it_can_raise_keep_nothing_from_fading(acme):
+    item = make_knowledge(acme, now=CREATED, active=True)
+    actor = key_actor(acme)
+    for day in range(1, 6):
+        deciding.reference(knowledge_id=item.pk, decision=decision(actor, CREATED + timedelta(days=day)))
+    assert (stored().confidence, stored().referenced_at) == (Decimal("0.8"), CREATED + timedelta(days=2))

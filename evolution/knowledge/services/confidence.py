@@ -54,7 +54,7 @@ def record_event(
         wanted = allowed_rise(wanted, item.vouched, _raised_by(item, principal))
     before = ZERO if kind == EventKind.CREATED else item.confidence
     item.confidence = clamped(before + wanted)
-    _save_after(item, kind, actor, now, parameters)
+    _save_after(item, kind, actor, now, parameters, counts=wanted != ZERO)
     return ConfidenceEvent.objects.create(
         company_id=item.company_id,
         knowledge=item,
@@ -71,12 +71,15 @@ def record_event(
 
 
 def _save_after(
-    item: Knowledge, kind: EventKind, actor: Actor, now: datetime, parameters: Parameters
+    item: Knowledge, kind: EventKind, actor: Actor, now: datetime, parameters: Parameters, *, counts: bool
 ) -> None:
-    """Save an item whose confidence was just set, with what follows from that."""
+    """Save an item whose confidence was just set, with what follows from that.
+
+    What counts for nothing (a key has raised the item as far as it can) keeps it from fading no more.
+    """
     if actor.is_person or kind == EventKind.CREATED:
         item.vouched = item.confidence
-    if kind in _DATES:
+    if kind in _DATES and counts:
         setattr(item, _DATES[kind], now)
     settle_status(item, parameters, now)
     item.save()

@@ -23,6 +23,7 @@ from evolution.knowledge.selectors.causal import causal_scores
 from evolution.knowledge.services.confidence import decays, record_event
 from evolution.knowledge.services.locking import locked_items
 from evolution.knowledge.services.receipts import write_knowledge_receipt
+from evolution.knowledge.services.settling import settle_knowledge
 from evolution.parameters.rules.specs import Parameters
 from evolution.parameters.selectors import parameters_of
 
@@ -44,9 +45,10 @@ class Faded:
 
 @dataclass
 class DecayReport:
-    """The items that lost confidence, or would."""
+    """The items that lost confidence, or would; those that a changed threshold moved, by their code and state."""
 
     faded: list[Faded] = field(default_factory=list)
+    settled: list[tuple[str, str]] = field(default_factory=list)
 
     @property
     def deprecated(self) -> int:
@@ -66,7 +68,8 @@ def decay_knowledge(
 
     In batches of 200, each in a transaction with its receipt. Running again, at the same time or as a retry
     changes nothing more: the end of the last step is stored, and only whole steps since then count. A trial run
-    goes the same way and keeps nothing. docs/rules.md: decay.
+    goes the same way and keeps nothing. Then a threshold that was changed takes effect (`settling`).
+    docs/rules.md: decay.
     """
     report = DecayReport()
     for each in Company.objects.order_by("pk") if company is None else [company]:
@@ -77,6 +80,8 @@ def decay_knowledge(
                 report.faded += _decay_batch(each, batch, actor, now)
                 transaction.set_rollback(dry_run)
             progress(len(batch))
+        settled = settle_knowledge(company=each, actor=actor, now=now, dry_run=dry_run)
+        report.settled += [(item.code, item.status) for item in settled]
     return report
 
 

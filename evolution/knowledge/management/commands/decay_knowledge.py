@@ -20,8 +20,8 @@ class Command(ArchiveCommand):
 
     help = (
         "Take from each active item of knowledge one step of confidence for every 30 days without use; below "
-        "deprecation_threshold it is deprecated at once. Warnings (anti-pattern) do not fade. Running again the same "
-        "day changes nothing more."
+        "deprecation_threshold it is deprecated at once. Warnings (anti-pattern) do not fade. A threshold that was "
+        "changed takes effect. Running again the same day changes nothing more."
     )
     unit = "items"
 
@@ -45,4 +45,10 @@ class Command(ArchiveCommand):
         ]
         if len(report.faded) > MOST_NAMED:
             lines.append(f"… and {len(report.faded) - MOST_NAMED} more")
-        return Outcome({"decayed": len(report.faded), "deprecated": report.deprecated}, lines)
+        lines += [
+            f"{code} {status}: the threshold was changed" for code, status in report.settled[:MOST_NAMED]
+        ]
+        counts = {"decayed": len(report.faded), "deprecated": report.deprecated}
+        if report.settled:
+            counts["settled"] = len(report.settled)
+        return Outcome(counts, lines)
