@@ -107,6 +107,7 @@ WRITABLE = {
     ),
     *("confirmation", "decided_by", "shown_hash", "context", "task", "phase", "type", "operation", "target"),
     *("new_text", "new_target", "conflict_choice", "rejection_reason", "id", "answers", "choice"),
+    "idempotency_key",
 }
 
 

@@ -134,7 +134,7 @@ def test_try_recall_explains_each_number_and_leaves_no_trace(
     assert "<script>alert(1)" not in page
     assert (RecallLog.objects.count(), Lesson.objects.get(number=1).recalled_count) == (0, 0)
     chinese = signed_in(viewer, "zh-hans").get("/admin/lessons/recalllog/try/", query).content.decode()
-    assert "任务文件中该经验列出的部分" in chinese
+    assert "任务文件中该教训列出的部分" in chinese
     for bad in (
         {"task": "x" * 4001},
         {"task": "x", "top_k": "99"},

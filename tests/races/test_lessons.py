@@ -117,7 +117,8 @@ def test_changes_and_promotions_at_once_do_not_wait_for_each_other_for_ever(acme
     def work(number):
         if number % 2:
             return outcome(promote, lesson_id=lessons[number // 2].pk, agent=agent, decision=decision())
-        changes = {"title": f"t{number}", "related": [lesson.code for lesson in lessons]}
+        others = [lesson.code for lesson in lessons if lesson is not lessons[number // 2]]
+        changes = {"title": f"t{number}", "related": others}
         return outcome(
             change_lesson, lesson_id=lessons[number // 2].pk, changes=changes, actor=SYSTEM, now=NOW
         )

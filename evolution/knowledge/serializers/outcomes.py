@@ -34,7 +34,9 @@ class UseOutcomeSerializer(serializers.ModelSerializer):
     """One outcome of one item."""
 
     knowledge = serializers.CharField(source="code", read_only=True)
-    injection_id = serializers.UUIDField(source="injection.injection_id", default=None, read_only=True)
+    injection_id = serializers.UUIDField(
+        source="injection.injection_id", default=None, read_only=True, allow_null=True
+    )
     quarantined = serializers.SerializerMethodField()
 
     class Meta:
