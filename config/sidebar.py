@@ -90,7 +90,7 @@ SIDEBAR = {
                 ),
                 _entry(
                     _("Changes of parameters"),
-                    "history",
+                    "update",
                     "parameters_parameterchange",
                     "parameters.view_parameterchange",
                 ),
