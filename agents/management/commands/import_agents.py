@@ -10,13 +10,13 @@ from django.utils import timezone
 
 from agents.choices import Source
 from agents.importers.reader import SUFFIXES, read_agents
+from agents.management.import_report import print_import
 from agents.services.editing import Edit
-from agents.services.importing import ImportLine, ImportReport, import_agents
+from agents.services.importing import import_agents
 from common.actors import command_actor
 from common.archive import progress_bar
 from common.companies.selectors import company_by_slug
 from common.errors import ApplicationError
-from common.text import show_hidden
 
 
 class Command(BaseCommand):
@@ -54,20 +54,4 @@ class Command(BaseCommand):
                 dry_run=options["dry_run"],
                 progress=advance,
             )
-        self._print(report)
-        if options["dry_run"]:
-            # Not among the lines of the report: those are the same as without a trial.
-            self.stderr.write("Dry run: nothing was stored.", str)
-
-    def _print(self, report: ImportReport) -> None:
-        for line in report.lines:
-            self.stdout.write(_shown(line))
-            for warning in line.warnings:
-                self.stdout.write(f"warning   {show_hidden(warning)}")
-        self.stdout.write(report.summary)
-
-
-def _shown(line: ImportLine) -> str:
-    """`failed    notes.md:1  Name: why`; a name from a file must not steer the terminal."""
-    told = ": ".join(part for part in (line.name, line.reason) if part)
-    return f"{line.outcome:<9} {line.source}  {show_hidden(' '.join(told.splitlines()))}"
+        print_import(self, report, dry_run=options["dry_run"])

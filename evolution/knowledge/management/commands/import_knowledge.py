@@ -8,13 +8,12 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
+from agents.management.import_report import print_import
 from agents.selectors import get_agent
-from agents.services.importing import ImportReport
 from common.actors import command_actor
 from common.archive import progress_bar
 from common.companies.selectors import company_by_slug
 from common.errors import ApplicationError
-from common.text import show_hidden
 from evolution.knowledge.services.importing import import_knowledge, read_folder
 
 
@@ -50,16 +49,4 @@ class Command(BaseCommand):
                 dry_run=options["dry_run"],
                 progress=advance,
             )
-        self._print(report)
-        if options["dry_run"]:
-            # Not among the lines of the report: those are the same as without a trial.
-            self.stderr.write("Dry run: nothing was stored.", str)
-
-    def _print(self, report: ImportReport) -> None:
-        for line in report.lines:
-            told = ": ".join(part for part in (line.name, line.reason) if part)
-            shown = show_hidden(" ".join(told.splitlines()))
-            self.stdout.write(f"{line.outcome:<9} {line.source}  {shown}")
-            for warning in line.warnings:
-                self.stdout.write(f"warning   {show_hidden(warning)}")
-        self.stdout.write(report.summary)
+        print_import(self, report, dry_run=options["dry_run"])
