@@ -160,7 +160,7 @@ class ProtectedPathAdmin(CarefulAdmin):
         context["is_idle"] = obj is not None and bool(rules_without_effect([obj]))
         return super().render_change_form(request, context, *args, obj=obj, **options)
 
-    @display(description=_("pattern"), ordering="pattern")
+    @display(description=_("path pattern"), ordering="pattern")
     def pattern_shown(self, rule: ProtectedPath) -> SafeString:
         return visible(rule.pattern)
 
