@@ -180,7 +180,7 @@ def test_a_warning_is_made_once_and_linked_both_ways(acme, runtime):
         "outcomes",
     )
     assert (warning.confidence, warning.tags) == (Decimal("0.85"), ["cache"])
-    assert "0 of 5 uses succeeded" in warning.summary
+    assert "5 次使用中成功 0 次" in warning.summary
     assert set(item.related.all()) == {warning} and set(warning.related.all()) == {item}
     assert report(runtime, item, "again", result="failure")["anti_knowledge"] == []
     Knowledge.objects.filter(pk=warning.pk).update(status="archived", anti_of=None)
@@ -231,3 +231,14 @@ def test_what_is_kept_is_what_the_outcomes_say(acme, runtime):
         told(runtime, item, 5, time_saved_minutes=minutes)
     kept = {row.knowledge_id: row.score for row in CausalScore.objects.all()}
     assert kept == causal_scores(acme.pk, [item.pk for item in items])
+
+
+@pytest.mark.parametrize(("language", "said"), [("zh", "不要依赖 k-001"), ("en", "Do not rely on k-001")])
+def test_a_warning_speaks_the_language_of_its_agent(acme, language, said):
+    agent = make_agent(acme, language=language)
+    item = make_knowledge(acme, agent=agent, active=True)
+    client = ApiClient(make_key(acme, ["read", "report"]))
+    for number in range(5):
+        body = {"knowledge": item.code, "task": f"t{number}", "result": "failure"}
+        assert client.post("outcomes", body).status_code == 201
+    assert Knowledge.objects.get(anti_of=item).summary.startswith(said)

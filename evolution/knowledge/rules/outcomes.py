@@ -73,8 +73,11 @@ def warning_title(title: str, code: str = "") -> str:
     return shortened(f"Anti-Pattern: {title}", LIMITS["title"] - len(mark)) + mark
 
 
-def warning_summary(code: str, title: str, causal: Causal) -> str:
-    """What the outcomes said, in one sentence."""
+def warning_summary(code: str, title: str, causal: Causal, *, in_chinese: bool) -> str:
+    """What the outcomes said, in one sentence of the agent's language: an agent reads it once it is confirmed."""
     told, successes = causal.known(0), int(causal.success_rate * causal.samples)
+    if in_chinese:
+        said = f"{causal.samples} 次使用中成功 {successes} 次（因果评分 {told}）"
+        return shortened(f"不要依赖 {code}“{title}”：{said}。", LIMITS["summary"])
     said = f"{successes} of {causal.samples} uses succeeded (causal score {told})"
     return shortened(f"Do not rely on {code} “{title}”: {said}.", LIMITS["summary"])

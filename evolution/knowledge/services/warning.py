@@ -8,6 +8,7 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import Q
 
+from agents.choices import Language
 from common.actors import Actor
 from common.companies.models import Company
 from evolution.knowledge.choices import KnowledgeSource
@@ -86,7 +87,12 @@ def _warning(item: Knowledge, causal: Causal, actor: Actor, now: datetime) -> Kn
             "title": title,
             "category": WARNING_CATEGORY,
             "tags": item.tags,
-            "summary": warning_summary(item.code, item.title, causal),
+            "summary": warning_summary(
+                item.code,
+                item.title,
+                causal,
+                in_chinese=item.agent is None or item.agent.language == Language.ZH,
+            ),
             "details": item.summary,
             "related": [item.code],
         },
